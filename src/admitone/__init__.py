@@ -1,0 +1,1 @@
+"""Admit One sells access and accounts for every cent."""

@@ -1,0 +1,337 @@
+"""Coalescing: calls that come while one is in flight go together as the next.
+
+Promise: no timer, so an idle system answers at once; a busy one shares one lock, one round trip per statement and
+one flush among up to 256 callers. Every submitted input runs exactly as if it were alone:
+
+- one flight at a time per (command, organisation, hot key); flights take turns between organisations
+- inputs under one idempotency key in flight together: the first runs, equals share its answer, others get 409
+- a batch that raises is halved until the poisoned input stands alone, so nobody else is hurt by it
+- inputs whose rows others hold are taken out (`Busy`) and wait in a lane of their own, so nobody else waits
+- the queue is bounded: over it, and over one organisation's share of it, callers get 503 and when to come back
+- a caller who leaves changes nothing: the input runs, and the same key later tells what became of it
+"""
+
+import asyncio
+import time
+from collections import OrderedDict, deque
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+import asyncpg
+
+from admitone.kernel.commands import Command
+from admitone.kernel.db import Busy, Database, PlatformTx, RowBusy, Tx
+from admitone.kernel.errors import OutcomeUnknown, Refusal, Unavailable
+from admitone.kernel.idempotency import Keyed, KeyReused, find_answers, keep_answers, outwait
+from admitone.kernel.scope import PlatformScope, Role, Scope
+
+BATCH_LIMIT: Final = 256
+QUEUE_LIMIT: Final = 8_192
+ORGANIZATION_LIMIT: Final = 4_096
+FLIGHTS: Final = {Role.APP: 6, Role.AUTHORITY: 1, Role.IDENTITY: 2}
+WAITING_FLIGHTS: Final = 4
+"""Connections that may stand waiting for locked rows. Together fewer than the pool has: reads find one too."""
+
+Outcome = TypeVar("Outcome")
+Lane = tuple[str, Hashable, Hashable, bool]
+AnyCommand = Command[Any, Any, Any]
+
+
+class Overloaded(Unavailable):
+    """More work is waiting than can be done in time; try again in a moment."""
+
+    code = "OVERLOADED"
+
+
+class Observed(Protocol):
+    """What is measured of a batch."""
+
+    def flew(self, command: str, size: int, waited_seconds: float) -> None: ...
+
+
+class Unobserved:
+    def flew(self, command: str, size: int, waited_seconds: float) -> None:
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Generic[Outcome]):
+    """The outcome of one input, and whether it was answered before."""
+
+    outcome: Outcome
+    replayed: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """One submitted input and everybody who waits for its outcome."""
+
+    input: Any
+    keyed: Keyed | None
+    name: Hashable
+    submitted: float = field(default_factory=time.monotonic)
+    waiters: list[asyncio.Future[Answered[Any]]] = field(default_factory=list)
+
+    def join(self) -> asyncio.Future[Answered[Any]]:
+        waiter: asyncio.Future[Answered[Any]] = asyncio.get_running_loop().create_future()
+        self.waiters.append(waiter)
+        return waiter
+
+    def settle(self, answer: Answered[Any] | BaseException) -> None:
+        for position, waiter in enumerate(self.waiters):
+            if waiter.done():  # The caller left.
+                continue
+            if isinstance(answer, BaseException):
+                waiter.set_exception(answer)
+            else:
+                waiter.set_result(answer if position == 0 else Answered(answer.outcome, replayed=True))
+
+
+class Flights:
+    """Who flies next: organisations take turns, and within one, its lanes do."""
+
+    def __init__(self, free: int) -> None:
+        self.free = free
+        self._turns: OrderedDict[Hashable, deque[Queue]] = OrderedDict()
+
+    def ready(self, queue: "Queue") -> None:
+        self._turns.setdefault(queue.owner, deque()).append(queue)
+
+    def next(self) -> "Queue | None":
+        if not self.free or not self._turns:
+            return None
+        owner, lanes = self._turns.popitem(last=False)
+        queue = lanes.popleft()
+        if lanes:
+            self._turns[owner] = lanes
+        return queue
+
+
+@dataclass(slots=True, eq=False)
+class Queue:
+    """What waits for the next flight of one lane."""
+
+    lane: Lane
+    command: AnyCommand
+    scope: Scope | PlatformScope
+    owner: Hashable
+    flights: Flights
+    patient: bool
+    entries: deque[Entry] = field(default_factory=deque)
+    flying: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        command: AnyCommand,
+        scope: Scope | PlatformScope,
+        key: Hashable,
+        flights: Flights,
+        *,
+        patient: bool = False,
+    ) -> "Queue":
+        owner = _owner(scope)
+        return cls((command.name, owner, key, patient), command, scope, owner, flights, patient)
+
+
+class Batcher:
+    def __init__(self, database: Database, *, observed: Observed | None = None, coalesce: bool = True) -> None:
+        self._database = database
+        self._observed = observed or Unobserved()
+        self._coalesce = coalesce
+        self._swift = {role: Flights(free) for role, free in FLIGHTS.items()}
+        self._patient = Flights(WAITING_FLIGHTS)
+        self._queues: dict[Lane, Queue] = {}
+        self._by_name: dict[Hashable, Entry] = {}
+        self._waiting: dict[Hashable, int] = {}
+        self._queued = 0
+        self._dispatching = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def submit(
+        self, command: Command[Any, Any, Outcome], scope: Scope | PlatformScope, each: Any, keyed: Keyed | None = None
+    ) -> Answered[Outcome]:
+        """Run one input with whatever else is waiting; raise the refusal if it is refused."""
+        entry = self._entry(scope, each, keyed)
+        if entry.name is not None and (running := self._by_name.get(entry.name)):
+            return await self._follow(running, entry)
+        self._admit(_owner(scope))
+        if entry.name is not None:
+            self._by_name[entry.name] = entry
+        if self._coalesce:
+            queue = self._queue(command, scope, command.hot_key(each), patient=False)
+        else:  # One by one, as it would be without us: every call waits for its own rows.
+            queue = Queue.of(command, scope, object(), self._swift[scope.role], patient=True)
+        self._enqueue(queue, entry)
+        return await entry.join()
+
+    async def run_one(
+        self, command: Command[Any, Any, Outcome], scope: Scope | PlatformScope, each: Any, keyed: Keyed | None = None
+    ) -> Answered[Outcome]:
+        """Run one input at once, in a transaction of its own."""
+        entry = self._entry(scope, each, keyed)
+        waiter = entry.join()
+        await self._settle(Queue.of(command, scope, object(), self._swift[scope.role]), [entry])
+        return await waiter
+
+    async def drain(self) -> None:
+        """Wait until everything that was submitted has run."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def _entry(self, scope: Scope | PlatformScope, each: Any, keyed: Keyed | None) -> Entry:
+        return Entry(each, keyed, (_owner(scope), *keyed.name) if keyed else None)
+
+    async def _follow(self, running: Entry, entry: Entry) -> Answered[Any]:
+        assert running.keyed is not None and entry.keyed is not None
+        if running.keyed.hash != entry.keyed.hash:
+            raise KeyReused
+        return await running.join()
+
+    def _conclude(self, entry: Entry, answer: Answered[Any] | BaseException) -> None:
+        if self._by_name.get(entry.name) is entry:
+            del self._by_name[entry.name]
+        entry.settle(answer)
+
+    def _admit(self, owner: Hashable) -> None:
+        if self._queued >= QUEUE_LIMIT or self._waiting.get(owner, 0) >= ORGANIZATION_LIMIT:
+            raise Overloaded(retry_after_seconds=1)
+
+    def _queue(self, command: AnyCommand, scope: Scope | PlatformScope, key: Hashable, *, patient: bool) -> Queue:
+        flights = self._patient if patient else self._swift[scope.role]
+        fresh = Queue.of(command, scope, key, flights, patient=patient)
+        return self._queues.setdefault(fresh.lane, fresh)
+
+    def _enqueue(self, queue: Queue, entry: Entry) -> None:
+        queue.entries.append(entry)
+        self._queued += 1
+        self._waiting[queue.owner] = self._waiting.get(queue.owner, 0) + 1
+        if len(queue.entries) == 1 and not queue.flying:
+            queue.flights.ready(queue)
+            self._dispatch_soon()
+
+    def _dispatch_soon(self) -> None:
+        # Not at once: what arrives in the same turn of the event loop still joins the flight.
+        if not self._dispatching:
+            self._dispatching = True
+            asyncio.get_running_loop().call_soon(self._dispatch)
+
+    def _dispatch(self) -> None:
+        self._dispatching = False
+        for flights in (*self._swift.values(), self._patient):
+            while queue := flights.next():
+                flights.free -= 1
+                queue.flying = True
+                task = asyncio.get_running_loop().create_task(self._fly(queue))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+
+    async def _fly(self, queue: Queue) -> None:
+        entries = [queue.entries.popleft() for _ in range(min(BATCH_LIMIT, len(queue.entries)))]
+        self._took_off(queue, entries)
+        try:
+            await self._settle(queue, entries)
+        finally:
+            queue.flying = False
+            queue.flights.free += 1
+            if queue.entries:
+                queue.flights.ready(queue)
+            else:
+                self._queues.pop(queue.lane, None)
+            self._dispatch_soon()
+
+    def _took_off(self, queue: Queue, entries: Sequence[Entry]) -> None:
+        self._queued -= len(entries)
+        left = self._waiting[queue.owner] - len(entries)
+        if left:
+            self._waiting[queue.owner] = left
+        else:
+            del self._waiting[queue.owner]
+        self._observed.flew(queue.command.name, len(entries), time.monotonic() - entries[0].submitted)
+
+    async def _settle(self, queue: Queue, entries: list[Entry]) -> None:
+        """Run the entries and answer everybody who waits for them, whatever happens."""
+        try:
+            answers = await self._database.run(
+                queue.scope, lambda tx: _perform(tx, queue.command, entries), patient=queue.patient
+            )
+        except Busy as busy:
+            await self._set_aside(queue, entries, busy)
+        except asyncpg.LockNotAvailableError:
+            self._wait_or_give_up(queue, entries)
+        except Refusal as refusal:  # The database is away, or cannot tell: this holds for all of them.
+            for entry in entries:
+                self._conclude(entry, refusal)
+        except asyncio.CancelledError:
+            for entry in entries:
+                self._conclude(entry, OutcomeUnknown())
+            raise
+        except Exception as bug:  # noqa: BLE001, whatever it is, every caller must be answered
+            await self._isolate(queue, entries, bug)
+        else:
+            for entry, answer in zip(entries, answers, strict=True):
+                self._conclude(entry, answer)
+
+    async def _set_aside(self, queue: Queue, entries: list[Entry], busy: Busy) -> None:
+        """The busy inputs wait for their rows, each row in a lane of its own; the others go on without them."""
+        key_of = {id(each): key for key, inputs in busy.inputs_by_key.items() for each in inputs}
+        rest = [entry for entry in entries if id(entry.input) not in key_of]
+        for entry in entries:
+            if id(entry.input) in key_of:
+                key = ("row", key_of[id(entry.input)])
+                self._enqueue(self._queue(queue.command, queue.scope, key, patient=True), entry)
+        if rest:
+            await self._settle(queue, rest)
+
+    def _wait_or_give_up(self, queue: Queue, entries: list[Entry]) -> None:
+        """A lock that nobody expected (a key that another process is writing) held the whole batch up."""
+        for entry in entries:
+            if queue.patient:
+                self._conclude(entry, RowBusy(retry_after_seconds=1))
+            else:
+                self._enqueue(self._queue(queue.command, queue.scope, ("alone", id(entry)), patient=True), entry)
+
+    async def _isolate(self, queue: Queue, entries: list[Entry], bug: BaseException) -> None:
+        if len(entries) == 1:
+            self._conclude(entries[0], bug)
+            return
+        middle = len(entries) // 2
+        await self._settle(queue, entries[:middle])
+        await self._settle(queue, entries[middle:])
+
+
+def _owner(scope: Scope | PlatformScope) -> Hashable:
+    return scope.organization if isinstance(scope, Scope) else scope.role
+
+
+async def _perform(tx: Tx | PlatformTx, command: AnyCommand, entries: Sequence[Entry]) -> list[Answered[Any] | Refusal]:
+    """Answer from what is stored, run the command for the rest, and store what it answered."""
+    if not isinstance(tx, Tx):
+        return [_answer(outcome) for outcome in await command(tx, [entry.input for entry in entries])]
+    keys = [entry.keyed for entry in entries if entry.keyed]
+    if tx.patient:
+        await outwait(tx, keys)
+    stored = await find_answers(tx, keys)
+    answers: dict[int, Answered[Any] | Refusal] = {}
+    for position, entry in enumerate(entries):
+        if entry.keyed and (found := stored.get(entry.keyed.name)):
+            same = found.request_hash == entry.keyed.hash
+            answers[position] = Answered(command.decode(found.answer), replayed=True) if same else KeyReused()
+    fresh = [position for position in range(len(entries)) if position not in answers]
+    if fresh:
+        outcomes = await command(tx, [entries[position].input for position in fresh])
+        answers.update(zip(fresh, map(_answer, outcomes), strict=True))
+        await _keep(tx, command, [(entries[position].keyed, answers[position]) for position in fresh])
+    return [answers[position] for position in range(len(entries))]
+
+
+def _answer(outcome: Any) -> Answered[Any] | Refusal:
+    return outcome if isinstance(outcome, Refusal) else Answered(outcome)
+
+
+async def _keep(tx: Tx, command: AnyCommand, answers: Sequence[tuple[Keyed | None, Answered[Any] | Refusal]]) -> None:
+    kept = [
+        (keyed, command.encode(answer.outcome)) for keyed, answer in answers if keyed and isinstance(answer, Answered)
+    ]
+    await keep_answers(tx, kept)

@@ -1,0 +1,405 @@
+"""Transactions on PostgreSQL, each with a scope.
+
+Promise: no statement runs outside a transaction, no transaction without a scope, and nothing of a scope survives
+its transaction. `Database.run` opens, sets the scope, runs the work, writes its facts and commits; the work never
+commits. Deadlocks, serialization failures and overtaken keys are run again. A COMMIT whose answer was lost is looked up by
+the transaction's id: it was committed, or it is run again, or it is *unknown*, and never reported as a failure.
+
+Three kinds of transaction, so that the type checker knows what a function may touch:
+
+    Tx           one organisation; `$1` of every statement is the organisation
+    IdentityTx   one person's own rows, to read; `$1` is the person
+    PlatformTx   a platform role; nothing is bound
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar, overload
+
+import asyncpg
+import msgspec
+from asyncpg.connect_utils import SessionAttribute
+
+from admitone.kernel import failpoints
+from admitone.kernel.clock import Clock
+from admitone.kernel.errors import OutcomeUnknown, Unavailable
+from admitone.kernel.facts import Fact
+from admitone.kernel.scope import Caller, IdentityScope, PlatformScope, Role, Scope
+from admitone.kernel.statements import Insert, Lock
+
+if TYPE_CHECKING:  # Generic for the type checker only.
+    Connection = asyncpg.Connection[asyncpg.Record]
+    Pool = asyncpg.Pool[asyncpg.Record]
+else:
+    Connection, Pool = asyncpg.Connection, asyncpg.Pool
+Record = asyncpg.Record
+Result = TypeVar("Result")
+Input = TypeVar("Input")
+Params = ParamSpec("Params")
+AnyScope = Scope | IdentityScope | PlatformScope
+
+SET_SCOPE: Final = "SELECT at, transaction_id FROM kernel.set_scope($1, $2, $3, $4)"
+TRANSACTION_STATUS: Final = "SELECT pg_xact_status($1::text::xid8)"
+PING: Final = "SELECT 1"
+
+ATTEMPTS: Final = 5
+FAST_LOCK_TIMEOUT_MS: Final = 100
+"""How long ordinary work waits for a lock it did not expect; what it does expect, it skips (see `Tx.lock`)."""
+PATIENT_LOCK_TIMEOUT_MS: Final = 2_000
+STATEMENT_TIMEOUT_MS: Final = 30_000
+RESOLVE_SECONDS: Final = 10
+ACQUIRE_SECONDS: Final = 5
+
+POOL_SIZES: Final = {
+    Role.APP: 12,
+    Role.AUTHORITY: 2,
+    Role.BUYER: 4,
+    Role.IDENTITY: 4,
+    Role.RELAY: 2,
+    Role.MAINTENANCE: 2,
+}
+
+CONNECTION_LOST: Final = (
+    OSError,  # a time-out is one of these too
+    asyncpg.PostgresConnectionError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.CannotConnectNowError,
+)
+BAD_LUCK: Final = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
+
+
+class DatabaseUnavailable(Unavailable):
+    """The database cannot be reached right now; nothing was done, try again."""
+
+    code = "DATABASE_UNAVAILABLE"
+
+
+class RowBusy(Unavailable):
+    """Somebody else is changing this right now; nothing was done, try again."""
+
+    code = "RESOURCE_BUSY"
+
+
+class Busy(Exception):
+    """Rows exist but are locked by others. Carries the inputs that need them, by the key of the row."""
+
+    def __init__(self, inputs_by_key: dict[Any, list[Any]]) -> None:
+        super().__init__(f"{len(inputs_by_key)} rows are locked by others")
+        self.inputs_by_key = inputs_by_key
+
+
+class Overtaken(Exception):
+    """Another transaction wrote the same key first; run again, and its row will be seen."""
+
+
+class WrongCount(Exception):
+    """A guarded statement changed another number of rows than policy had decided: a bug, so nothing is committed."""
+
+
+@dataclass
+class Transaction:
+    """What the three kinds share. Lives inside `Database.run` or `Database.read` only."""
+
+    _connection: Connection
+    _bound: tuple[Any, ...]
+    now: datetime
+    id: str | None = None
+    patient: bool = False
+    published: list[tuple[Caller, Fact]] = field(default_factory=list)
+
+    async def fetch(self, sql: str, *values: Any) -> list[Record]:
+        return await self._connection.fetch(sql, *self._bound, *values)
+
+    async def find(self, sql: str, *values: Any) -> Record | None:
+        return await self._connection.fetchrow(sql, *self._bound, *values)
+
+    async def execute(self, sql: str, *values: Any) -> int:
+        """How many rows the statement changed."""
+        tag: str = await self._connection.execute(sql, *self._bound, *values)
+        return int(tag.rpartition(" ")[2])
+
+    async def execute_exactly(self, count: int, sql: str, *values: Any) -> None:
+        """The statement repeats in its WHERE what policy decided; if it changes other rows, nothing is committed."""
+        changed = await self.execute(sql, *values) if count else 0
+        if changed != count:
+            raise WrongCount(f"{changed} rows changed instead of {count}: {' '.join(sql.split())[:120]}")
+
+    @asynccontextmanager
+    async def taken_back(self) -> AsyncIterator[None]:
+        """What is written inside is taken back at the end."""
+        await self._connection.execute("SAVEPOINT taken_back")
+        yield
+        await self._connection.execute("ROLLBACK TO SAVEPOINT taken_back")
+
+    async def insert_many(self, insert: Insert, rows: Sequence[object]) -> list[Record]:
+        return await self.fetch(insert.sql, *insert.arguments(rows)) if rows else []
+
+    async def insert_exactly(self, insert: Insert, rows: Sequence[object]) -> None:
+        await self.execute_exactly(len(rows), insert.sql, *insert.arguments(rows))
+
+
+@dataclass
+class Tx(Transaction):
+    """One organisation's transaction: the first argument of every command and query."""
+
+    scope: Scope = field(kw_only=True)
+
+    async def lock(
+        self, lock: Lock, inputs: Sequence[Input], key: Callable[[Input], Any], *values: Any
+    ) -> dict[Any, Record]:
+        """Lock the rows that the inputs need and return them by key; a row that does not exist is not in the answer.
+
+        Rows that others hold are skipped and reported as `Busy`, so that one slow row never stalls the rest; only
+        patient work waits for them.
+        """
+        keys = sorted({key(each) for each in inputs})
+        rows = await self.fetch(lock.waiting if self.patient else lock.skipping, keys, *values)
+        locked = {row[lock.key]: row for row in rows}
+        missing = [each for each in keys if each not in locked]
+        if missing and not self.patient:
+            # Unlocked, so that a row that another holds is never mistaken for a missing one.
+            held = {row[lock.key] for row in await self.fetch(lock.select, missing, *values)}
+            if held:
+                raise Busy({busy: [each for each in inputs if key(each) == busy] for busy in held})
+        return locked
+
+    def publish(self, caller: Caller, fact: Fact) -> None:
+        """Collect a fact; it is written with the transaction's rows."""
+        self.published.append((caller, fact))
+
+
+@dataclass
+class IdentityTx(Transaction):
+    """One person's own rows across organisations, read only."""
+
+    scope: IdentityScope = field(kw_only=True)
+
+
+@dataclass
+class PlatformTx(Transaction):
+    """Work of a platform role."""
+
+    scope: PlatformScope = field(kw_only=True)
+
+
+FactWriter = Callable[[Tx], Awaitable[None]]
+
+
+class Database:
+    """One PostgreSQL, reached as one login that takes a role per connection: one pool for each role, opened on need."""
+
+    def __init__(self, url: str, *, clock: Clock | None = None, write_facts: FactWriter | None = None) -> None:
+        self._url = url
+        self._clock = clock or Clock()
+        self._write_facts = write_facts
+        self._pools: dict[Role, Pool] = {}
+        self._opening = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        pools, self._pools = self._pools, {}
+        for pool in pools.values():
+            pool.terminate()
+
+    async def ping(self) -> None:
+        """Answers when the database does, else raises `DatabaseUnavailable`."""
+        async with self._connection(Role.APP) as connection:
+            await connection.fetchval(PING, timeout=2)
+
+    @overload
+    async def run(self, scope: Scope, work: Callable[[Tx], Awaitable[Result]], *, patient: bool = ...) -> Result: ...
+    @overload
+    async def run(
+        self, scope: PlatformScope, work: Callable[[PlatformTx], Awaitable[Result]], *, patient: bool = ...
+    ) -> Result: ...
+    async def run(
+        self, scope: Scope | PlatformScope, work: Callable[[Any], Awaitable[Result]], *, patient: bool = False
+    ) -> Result:
+        """Run the work in one transaction of this scope and commit it; run it again when it merely had bad luck."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return await self._attempt(scope, work, patient)
+            except (*BAD_LUCK, Overtaken):
+                if attempt == ATTEMPTS:
+                    raise
+            except asyncpg.UniqueViolationError:
+                # Two writers of one key: the second look sees the first's row. If not, it is a bug.
+                if attempt > 1:
+                    raise
+            except (*CONNECTION_LOST, asyncpg.ReadOnlySQLTransactionError) as lost:  # read only: a former primary
+                if attempt == ATTEMPTS:
+                    raise DatabaseUnavailable from lost
+            await asyncio.sleep(random.uniform(0, 0.01) * 2**attempt)  # noqa: S311, jitter is no secret
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    @overload
+    async def read(
+        self, scope: Scope, query: Callable[Concatenate[Tx, Params], Awaitable[Result]],
+        *args: Params.args, **kwargs: Params.kwargs,
+    ) -> Result: ...  # fmt: skip
+    @overload
+    async def read(
+        self, scope: IdentityScope, query: Callable[Concatenate[IdentityTx, Params], Awaitable[Result]],
+        *args: Params.args, **kwargs: Params.kwargs,
+    ) -> Result: ...  # fmt: skip
+    @overload
+    async def read(
+        self, scope: PlatformScope, query: Callable[Concatenate[PlatformTx, Params], Awaitable[Result]],
+        *args: Params.args, **kwargs: Params.kwargs,
+    ) -> Result: ...  # fmt: skip
+    async def read(self, scope: AnyScope, query: Callable[..., Awaitable[Result]], *args: Any, **kwargs: Any) -> Result:
+        """Run a query in a read-only transaction of this scope."""
+        try:
+            async with self._connection(scope.role) as connection:
+                tx = await self._begin(connection, scope, read_only=True)
+                try:
+                    return await query(tx, *args, **kwargs)
+                finally:
+                    await connection.execute("ROLLBACK")
+        except CONNECTION_LOST as lost:
+            raise DatabaseUnavailable from lost
+
+    async def _attempt(
+        self, scope: Scope | PlatformScope, work: Callable[[Any], Awaitable[Result]], patient: bool
+    ) -> Result:
+        async with self._connection(scope.role) as connection:
+            tx = await self._begin(connection, scope, patient=patient)
+            try:
+                result = await work(tx)
+                if self._write_facts and isinstance(tx, Tx) and tx.published:
+                    await self._write_facts(tx)
+                failpoints.reach("commit.before")
+            except BaseException:
+                await _roll_back(connection)
+                raise
+            try:
+                await _commit(connection)
+                return result
+            except CONNECTION_LOST as lost:
+                reason = lost
+        # The answer to COMMIT was lost: only the server knows what happened.
+        await self._resolve(tx, reason)
+        return result
+
+    async def _begin(
+        self, connection: Connection, scope: AnyScope, *, patient: bool = False, read_only: bool = False
+    ) -> Transaction:
+        await connection.execute("BEGIN READ ONLY" if read_only else "BEGIN")
+        organization = scope.organization.uuid if isinstance(scope, Scope) else None
+        identity = scope.identity.uuid if isinstance(scope, IdentityScope) else None
+        patience = PATIENT_LOCK_TIMEOUT_MS if patient else None
+        opened = await connection.fetchrow(SET_SCOPE, organization, identity, patience, not read_only)
+        assert opened is not None
+        now, transaction_id = self._clock.at(opened["at"]), opened["transaction_id"]
+        match scope:
+            case Scope():
+                return Tx(connection, (organization,), now, transaction_id, patient, scope=scope)
+            case IdentityScope():
+                return IdentityTx(connection, (identity,), now, transaction_id, patient, scope=scope)
+            case PlatformScope():
+                return PlatformTx(connection, (), now, transaction_id, patient, scope=scope)
+
+    async def _resolve(self, tx: Transaction, lost: BaseException) -> None:
+        """Return if the transaction was committed; raise what lost it if it was not; else it is unknown."""
+        deadline = asyncio.get_running_loop().time() + RESOLVE_SECONDS
+        while asyncio.get_running_loop().time() < deadline:
+            try:
+                async with self._connection(tx.scope.role) as connection:  # type: ignore[attr-defined]
+                    status = await connection.fetchval(TRANSACTION_STATUS, tx.id)
+            except (*CONNECTION_LOST, DatabaseUnavailable):
+                status = None
+            if status == "committed":
+                return
+            if status == "aborted":
+                raise lost
+            await asyncio.sleep(0.1)
+        raise OutcomeUnknown from lost
+
+    @asynccontextmanager
+    async def _connection(self, role: Role) -> AsyncIterator[Connection]:
+        pool = self._pools.get(role) or await self._open(role)
+        connection = await pool.acquire(timeout=ACQUIRE_SECONDS)
+        try:
+            yield connection  # type: ignore[misc]  # a pooled proxy, which behaves as the connection it stands for
+        except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+            # The driver's own words for a connection that the server ended between two statements.
+            if connection.is_closed() or isinstance(error, asyncpg.InternalClientError):
+                connection.terminate()
+                raise ConnectionResetError("the connection was lost between two statements") from error
+            raise
+        finally:
+            await pool.release(connection)
+
+    async def _open(self, role: Role) -> Pool:
+        async with self._opening:
+            if role not in self._pools:
+                self._pools[role] = await asyncpg.create_pool(
+                    self._url,
+                    min_size=0,
+                    max_size=POOL_SIZES[role],
+                    max_inactive_connection_lifetime=300,
+                    statement_cache_size=1000,
+                    max_cached_statement_lifetime=0,
+                    init=_prepare,
+                    reset=_leave_clean,
+                    target_session_attrs=SessionAttribute.read_write,
+                    server_settings=_session(role),
+                )
+            return self._pools[role]
+
+
+def _session(role: Role) -> dict[str, str]:
+    """Fixed when the connection is made. Everything that differs per transaction is SET LOCAL."""
+    return {
+        "role": role.value,
+        "application_name": role.value,
+        "timezone": "UTC",
+        "search_path": "pg_catalog",
+        "jit": "off",
+        "lock_timeout": str(FAST_LOCK_TIMEOUT_MS),
+        "statement_timeout": str(STATEMENT_TIMEOUT_MS),
+        "idle_in_transaction_session_timeout": str(STATEMENT_TIMEOUT_MS),
+        # Authority only counts hits; losing the last few in a crash costs nothing.
+        "synchronous_commit": "off" if role is Role.AUTHORITY else "on",
+        "citus.propagate_set_commands": "local",
+        "citus.override_table_visibility": "off",
+    }
+
+
+async def _prepare(connection: Connection) -> None:
+    await connection.set_type_codec(
+        "jsonb",
+        schema="pg_catalog",
+        encoder=lambda value: msgspec.json.encode(value).decode(),
+        decoder=msgspec.json.decode,
+    )
+
+
+async def _leave_clean(connection: Connection) -> None:
+    """Before a connection goes back to its pool. All our settings are local to a transaction, so ending it is all."""
+    if connection.is_in_transaction():
+        connection.terminate()
+
+
+async def _roll_back(connection: Connection) -> None:
+    try:
+        await connection.execute("ROLLBACK")
+    except (*CONNECTION_LOST, TimeoutError):
+        connection.terminate()
+
+
+async def _commit(connection: Connection) -> None:
+    tag = await connection.execute("COMMIT")
+    failpoints.reach("commit.after")
+    if tag != "COMMIT":
+        raise AssertionError("a statement had failed and its error was swallowed: the server rolled back")

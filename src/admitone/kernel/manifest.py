@@ -1,0 +1,64 @@
+"""Manifests: what a package owns, said once, as data.
+
+Promise: whatever the kernel, the start-up check and the tests in `tests/architecture` need to know of a package
+stands in its `Module`: contracts, tables with their class, privacy and retention, permissions, limits,
+configuration keys, ports it needs, lifecycles, and the statements that are allowed to be exceptions.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from admitone.kernel.limits import Limit
+from admitone.kernel.ports import Port
+
+if TYPE_CHECKING:
+    from admitone.kernel.config import Key
+    from admitone.kernel.contracts import Contract
+    from admitone.kernel.states import Lifecycle
+
+
+class TableClass(StrEnum):
+    """Who may see a table's rows, and by which policy."""
+
+    TENANT = "tenant"
+    """`organization_id` first in every key and index; every statement names it."""
+    IDENTITY = "identity"
+    """A person's own: login, sessions, profile."""
+    REGISTRY = "registry"
+    """Global uniqueness; written through one function each."""
+    PLATFORM = "platform"
+    """Credentials, grants, gates, limits, receipts, jobs, configuration."""
+
+
+class Privacy(StrEnum):
+    """What erasing a person means for a table."""
+
+    NONE = "none"
+    PSEUDONYMOUS = "pseudonymous"
+    PERSONAL = "personal"
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str
+    kind: TableClass
+    privacy: Privacy = Privacy.NONE
+    retention_days: int | None = None
+    append_only: bool = False
+
+
+@dataclass(frozen=True)
+class Module:
+    """One package's manifest."""
+
+    name: str
+    contracts: tuple["Contract[Any, Any]", ...] = ()
+    tables: tuple[Table, ...] = ()
+    permissions: tuple[str, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    config: tuple["Key", ...] = ()
+    ports: tuple[Port[Any], ...] = ()
+    lifecycles: tuple["Lifecycle[Any]", ...] = ()
+    listed_statements: tuple[str, ...] = ()
+    """Statements of buyer, relay and maintenance that rightly cross organisations, by `module.NAME`."""

@@ -1,0 +1,128 @@
+"""Statements that need more than a string: locks and inserts of many rows.
+
+Promise: what differs between servers (plain or sharded) or between patience and impatience is compiled here and
+nowhere else; stores declare what they mean, and the checks plan every form that can be sent.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from admitone.kernel.ids import Id
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A SELECT (with ORDER BY, so that two transactions lock in the same order) whose rows are to be locked.
+
+    `key` names the column by which inputs find their row. NO KEY: rows that reference these must not wait.
+    """
+
+    select: str
+    key: str
+
+    @cached_property
+    def skipping(self) -> str:
+        return f"{self.select} FOR NO KEY UPDATE SKIP LOCKED"
+
+    @cached_property
+    def waiting(self) -> str:
+        return f"{self.select} FOR NO KEY UPDATE"
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        return (self.select, self.skipping, self.waiting)
+
+
+@dataclass(frozen=True)
+class Insert:
+    """INSERT of many rows in one statement, one array per column.
+
+    `columns` maps each column to its type. `unnest` flattens arrays of arrays and has no arrays of jsonb from
+    Python, so those columns travel as JSON text and are unfolded by the statement. A tenant table names its
+    organisation by `$1`, which `Tx` binds.
+    """
+
+    table: str
+    columns: Mapping[str, str]
+    tenant: bool = True
+    on_conflict: str = ""
+    returning: str = ""
+
+    @cached_property
+    def sql(self) -> str:
+        first = 2 if self.tenant else 1
+        arrays = ", ".join(f"${n}::{_travels_as(kind)}[]" for n, kind in enumerate(self.columns.values(), first))
+        names = ", ".join(self.columns)
+        values = ", ".join(_unfolded(name, kind) for name, kind in self.columns.items())
+        into, chosen = (f"organization_id, {names}", f"$1, {values}") if self.tenant else (names, values)
+        parts = [f"INSERT INTO {self.table} ({into}) SELECT {chosen} FROM unnest({arrays}) AS v({names})"]
+        if self.on_conflict:
+            parts.append(f"ON CONFLICT {self.on_conflict}")
+        if self.returning:
+            parts.append(f"RETURNING {self.returning}")
+        return " ".join(parts)
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        return (self.sql,)
+
+    def arguments(self, rows: Sequence[object]) -> list[list[Any]]:
+        """One array per column, from the attributes of the rows."""
+        arrays = columns(rows, *self.columns)
+        for position, kind in enumerate(self.columns.values()):
+            if _is_document(kind):
+                arrays[position] = [None if v is None else _json(v) for v in arrays[position]]
+        return arrays
+
+
+def columns(rows: Iterable[object], *names: str) -> list[list[Any]]:
+    """The rows turned on their side: one list per attribute, in the driver's own types."""
+    rows = list(rows)
+    return [[_plain(value) for value in map(attrgetter(name), rows)] for name in names]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Id):
+        return value.uuid
+    return value.value if isinstance(value, Enum) else value
+
+
+def _is_document(kind: str) -> bool:
+    return kind == "jsonb" or kind.endswith("[]")
+
+
+def _travels_as(kind: str) -> str:
+    return "text" if _is_document(kind) else kind
+
+
+def _unfolded(name: str, kind: str) -> str:
+    if kind == "jsonb":
+        return f"v.{name}::jsonb"
+    if kind.endswith("[]"):
+        return (
+            f"CASE WHEN v.{name} IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(v.{name}::jsonb))::{kind} END"
+        )
+    return f"v.{name}"
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value, enc_hook=encode_id).decode()
+
+
+def encode_id(value: Any) -> Any:
+    """Ids inside documents and answers are written as the API shows them."""
+    if isinstance(value, Id):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no wire form")
+
+
+def decode_id(kind: type, value: Any) -> Any:
+    if issubclass(kind, Id) and isinstance(value, str):
+        return kind.parse(value)
+    raise TypeError(f"{kind.__name__} has no wire form")

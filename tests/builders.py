@@ -1,0 +1,67 @@
+"""Builders hide what does not matter in a test; `at_the_same_time` is how a race is run."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+from admitone.kernel.db import Database, Tx
+from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.scope import Caller, Scope
+from tests.toy import commands
+from tests.toy.model import Counter, Increment
+
+Result = TypeVar("Result")
+
+
+def a_caller() -> Caller:
+    return Caller(actor=IdentityId.new())
+
+
+async def an_organization(database: Database, *names: str, ceiling: int = 10**9) -> Scope:
+    """A committed organisation with counters of these names."""
+    scope = Scope(OrganizationId.new(), "test")
+    counters = [Counter(name, 0, ceiling) for name in names or ("visits",)]
+    await database.run(scope, lambda tx: commands.create(tx, counters))
+    return scope
+
+
+def an_increment(counter: str = "visits", amount: int = 1) -> Increment:
+    return Increment(a_caller(), counter, amount)
+
+
+async def value_of(database: Database, scope: Scope, name: str = "visits") -> int:
+    async def query(tx: Tx) -> int:
+        [row] = await tx.fetch("SELECT value FROM toy.counter WHERE organization_id = $1 AND name = $2", name)
+        return row["value"]
+
+    return await database.read(scope, query)
+
+
+async def rows_of(database: Database, scope: Scope, table: str) -> int:
+    async def query(tx: Tx) -> int:
+        [row] = await tx.fetch(f"SELECT count(*) FROM {table} WHERE organization_id = $1")
+        return row["count"]
+
+    return await database.read(scope, query)
+
+
+async def at_the_same_time(
+    times: int, work: Callable[[Tx], Awaitable[Result]], database: Database, scope: Scope
+) -> Sequence[Result | BaseException]:
+    """Run the work in as many transactions at once: each on its own connection, all past BEGIN before any goes on."""
+    barrier = asyncio.Barrier(times)
+
+    async def one() -> Result:
+        waited = False
+
+        async def gated(tx: Tx) -> Result:
+            nonlocal waited
+            if not waited:
+                waited = True
+                await barrier.wait()
+            return await work(tx)
+
+        return await database.run(scope, gated)
+
+    outcomes: list[Any] = await asyncio.gather(*(one() for _ in range(times)), return_exceptions=True)
+    return outcomes

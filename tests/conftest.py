@@ -1,0 +1,107 @@
+"""One embedded cluster for the whole run, one template database, one clone of it per worker.
+
+Nothing of ours is replaced by a double. Tests share their worker's database and keep apart by organisation.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from admitone.kernel.batch import Batcher
+from admitone.kernel.db import Database
+from admitone.kernel.embedded import SUPERUSER, Cluster
+from admitone.kernel.migrate import migrate
+
+TEMPLATE = "admitone_template"
+CLUSTER = "ADMITONE_TEST_CLUSTER"
+TOY_SCHEMA = Path(__file__).parent / "toy" / "schema.sql"
+
+
+class TestCluster:
+    """The running cluster as the workers see it: an address with blanks for login and database."""
+
+    __test__ = False
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+
+    def url(self, database: str, user: str = "admitone") -> str:
+        return self.pattern.replace("{user}", user).replace("{database}", database)
+
+
+async def make_template(cluster: Cluster) -> None:
+    await run_as_superuser(cluster.url(SUPERUSER, "postgres"), f"CREATE DATABASE {TEMPLATE}")
+    url = cluster.url(SUPERUSER, TEMPLATE)
+    await migrate(url)
+    await run_as_superuser(url, f"SET ROLE admitone_owner; {TOY_SCHEMA.read_text()}")
+
+
+async def run_as_superuser(url: str, sql: str) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(sql)
+    finally:
+        await connection.close()
+
+
+def start_cluster(config: pytest.Config) -> str:
+    """Start the cluster once; it ends with the run."""
+    context = Cluster.temporary({"max_connections": "200"})
+    cluster = context.__enter__()
+    config.add_cleanup(lambda: context.__exit__(None, None, None))
+    asyncio.run(make_template(cluster))
+    return cluster.url("{user}", "{database}").replace("%7B", "{").replace("%7D", "}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput") and getattr(config.option, "numprocesses", None):
+        os.environ[CLUSTER] = start_cluster(config)
+
+
+@pytest.fixture(scope="session")
+def cluster(request: pytest.FixtureRequest) -> TestCluster:
+    return TestCluster(os.environ.get(CLUSTER) or start_cluster(request.config))
+
+
+@pytest.fixture(scope="session")
+def database_name(cluster: TestCluster, worker_id: str) -> Iterator[str]:
+    """This worker's clone of the template."""
+    name = f"admitone_{worker_id}"
+    admin = cluster.url("postgres", SUPERUSER)
+    asyncio.run(run_as_superuser(admin, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}"))
+    yield name
+
+
+@pytest.fixture(scope="session")
+def database_url(cluster: TestCluster, database_name: str) -> str:
+    return cluster.url(database_name)
+
+
+@pytest.fixture(scope="session")
+def superuser_url(cluster: TestCluster, database_name: str) -> str:
+    """For what only an operator can do: breaking things, and reading the catalog."""
+    return cluster.url(database_name, SUPERUSER)
+
+
+@pytest.fixture(scope="session")
+async def database(database_url: str) -> AsyncIterator[Database]:
+    async with Database(database_url) as database:
+        yield database
+
+
+@pytest.fixture
+async def batcher(database: Database) -> AsyncIterator[Batcher]:
+    batcher = Batcher(database)
+    yield batcher
+    await batcher.drain()
+
+
+@pytest.fixture
+async def superuser(superuser_url: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(superuser_url)
+    yield connection
+    await connection.close()

@@ -1,0 +1,11 @@
+"""What happens to counters."""
+
+from admitone.kernel.facts import Fact
+
+
+class CounterIncremented(Fact, frozen=True):
+    name = "toy.counter_incremented"
+    version = "1.0.0"
+
+    counter: str
+    amount: int

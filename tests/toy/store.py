@@ -1,0 +1,108 @@
+"""The toy's statements."""
+
+from collections.abc import Sequence
+
+from admitone.kernel.db import IdentityTx, PlatformTx, Record, Tx
+from admitone.kernel.statements import Insert, Lock
+from tests.toy.model import Added, Counter, Increment
+
+LOCK_COUNTERS = Lock(
+    """
+    SELECT name, value, ceiling
+      FROM toy.counter
+     WHERE organization_id = $1
+       AND name = ANY($2::text[])
+     ORDER BY name
+    """,
+    key="name",
+)
+
+ADD = """
+    UPDATE toy.counter AS c
+       SET value = c.value + v.amount
+      FROM unnest($2::text[], $3::bigint[]) AS v(name, amount)
+     WHERE c.organization_id = $1
+       AND c.name = v.name
+       AND c.value + v.amount <= c.ceiling
+"""
+
+INSERT_INCREMENTS = Insert(
+    "toy.increment",
+    {"id": "uuid", "counter": "text", "amount": "bigint", "identity_id": "uuid", "at": "timestamptz"},
+)
+
+INSERT_COUNTERS = Insert(
+    "toy.counter",
+    {"name": "text", "value": "bigint", "ceiling": "bigint", "labels": "text[]", "note": "jsonb"},
+    on_conflict="DO NOTHING",
+    returning="name",
+)
+
+LIST_COUNTERS = """
+    SELECT name, value, ceiling, labels, note
+      FROM toy.counter
+     WHERE organization_id = $1
+       AND name > $2
+     ORDER BY name
+     LIMIT $3
+"""
+
+LIST_OWN_INCREMENTS = """
+    SELECT organization_id, counter, amount
+      FROM toy.increment
+     WHERE identity_id = $1
+     ORDER BY id DESC
+     LIMIT 100
+"""
+
+CLAIM_NICKNAME = "SELECT toy.claim_nickname($1, $2)"
+
+OPEN_TENANT = "INSERT INTO kernel.tenant (id, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING"
+
+FIND_CREDENTIALS = """
+    SELECT digest, identity_id, organization_id, permissions
+      FROM toy.credential
+     WHERE digest = ANY($1::bytea[])
+"""
+
+FIND_GATES = "SELECT name FROM toy.gate WHERE name = ANY($1::text[])"
+
+
+async def lock_counters(tx: Tx, increments: Sequence[Increment]) -> list[Counter]:
+    rows = await tx.lock(LOCK_COUNTERS, increments, lambda increment: increment.counter)
+    return [Counter(row["name"], row["value"], row["ceiling"]) for row in rows.values()]
+
+
+async def add(tx: Tx, amounts: Sequence[tuple[str, int]]) -> None:
+    names, totals = [name for name, _ in amounts], [total for _, total in amounts]
+    await tx.execute_exactly(len(amounts), ADD, names, totals)
+
+
+async def insert_increments(tx: Tx, added: Sequence[Added]) -> None:
+    await tx.insert_exactly(INSERT_INCREMENTS, added)
+
+
+async def insert_counters(tx: Tx, counters: Sequence[Counter]) -> set[str]:
+    """The names that were free."""
+    return {row["name"] for row in await tx.insert_many(INSERT_COUNTERS, counters)}
+
+
+async def open_tenant(tx: Tx) -> None:
+    await tx.execute(OPEN_TENANT, tx.now)
+
+
+async def list_counters(tx: Tx, after: str, limit: int) -> list[Counter]:
+    rows = await tx.fetch(LIST_COUNTERS, after, limit)
+    return [Counter(row["name"], row["value"], row["ceiling"], tuple(row["labels"] or ()), row["note"]) for row in rows]
+
+
+async def list_own_increments(tx: IdentityTx) -> list[Record]:
+    return await tx.fetch(LIST_OWN_INCREMENTS)
+
+
+async def find_credentials(tx: PlatformTx, digests: Sequence[bytes]) -> dict[bytes, Record]:
+    return {row["digest"]: row for row in await tx.fetch(FIND_CREDENTIALS, digests)}
+
+
+async def find_gates(tx: PlatformTx, names: Sequence[str]) -> set[str]:
+    return {row["name"] for row in await tx.fetch(FIND_GATES, names)} if names else set()
