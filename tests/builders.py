@@ -2,8 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import asyncpg
+
+from admitone.kernel.crypto import new_secret
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import Caller, Scope
@@ -65,3 +69,23 @@ async def at_the_same_time(
 
     outcomes: list[Any] = await asyncio.gather(*(one() for _ in range(times)), return_exceptions=True)
     return outcomes
+
+
+@dataclass(frozen=True)
+class Credential:
+    text: str
+    identity: IdentityId
+
+
+async def a_credential(superuser: asyncpg.Connection, scope: Scope, *permissions: str) -> Credential:
+    """A committed key of a member with these permissions."""
+    secret = new_secret("key", scope.organization)
+    identity = IdentityId.new()
+    await superuser.execute(
+        "INSERT INTO toy.credential (digest, identity_id, organization_id, permissions) VALUES ($1, $2, $3, $4)",
+        secret.digest,
+        identity.uuid,
+        scope.organization.uuid,
+        list(permissions),
+    )
+    return Credential(secret.text, identity)

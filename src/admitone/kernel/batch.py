@@ -14,7 +14,7 @@ one flush among up to 256 callers. Every submitted input runs exactly as if it w
 import asyncio
 import time
 from collections import OrderedDict, deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Coroutine, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -171,9 +171,8 @@ class Batcher:
     ) -> Answered[Outcome]:
         """Run one input at once, in a transaction of its own."""
         entry = self._entry(scope, each, keyed)
-        waiter = entry.join()
-        await self._settle(Queue.of(command, scope, object(), self._swift[scope.role]), [entry])
-        return await waiter
+        self._start(self._settle(Queue.of(command, scope, object(), self._swift[scope.role]), [entry]))
+        return await entry.join()
 
     async def drain(self) -> None:
         """Wait until everything that was submitted has run."""
@@ -223,9 +222,13 @@ class Batcher:
             while queue := flights.next():
                 flights.free -= 1
                 queue.flying = True
-                task = asyncio.get_running_loop().create_task(self._fly(queue))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+                self._start(self._fly(queue))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        """In a task of its own, which no caller can cancel."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _fly(self, queue: Queue) -> None:
         entries = [queue.entries.popleft() for _ in range(min(BATCH_LIMIT, len(queue.entries)))]

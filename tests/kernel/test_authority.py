@@ -1,0 +1,134 @@
+"""Who may go on: resolved for all who arrived together, never remembered."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from admitone.kernel.audit import REFUSALS_PER_ADDRESS, AuditTrail
+from admitone.kernel.authority import (
+    Ask,
+    Audience,
+    AuthorityReader,
+    FeatureDisabled,
+    Granted,
+    PermissionDenied,
+)
+from admitone.kernel.batch import Batcher
+from admitone.kernel.crypto import digest_of
+from admitone.kernel.db import Database, PlatformTx
+from admitone.kernel.errors import Refusal, Throttled, Unauthenticated
+from admitone.kernel.ids import IdentityId, OrganizationId, uuid7
+from admitone.kernel.limits import Limit, Per
+from admitone.kernel.scope import Caller
+from tests.builders import a_credential, an_organization
+from tests.toy.authority import ToyAuthority
+
+
+@pytest.fixture
+def reader(batcher: Batcher) -> AuthorityReader:
+    return AuthorityReader(batcher, ToyAuthority())
+
+
+def ask(credential: str | None, organization: OrganizationId | None, **changes: object) -> Ask:
+    values = {
+        "audience": Audience.ORGANIZATION,
+        "credential": credential,
+        "organization": organization,
+        "permission": "toy.increment",
+        "gate": None,
+        "caller": Caller(address=f"address-{uuid7()}"),
+        **changes,
+    }
+    return Ask(**values)
+
+
+@pytest.mark.covers("TEN-T06")
+async def test_a_member_goes_on_and_a_member_of_another_organisation_does_not(
+    reader: AuthorityReader, database: Database, superuser
+) -> None:
+    ours, theirs = await an_organization(database), await an_organization(database)
+    key = await a_credential(superuser, ours, "toy.increment")
+    granted = await reader.ask(ask(key.text, ours.organization))
+    assert granted == Granted(key.identity, ours.organization)
+    with pytest.raises(PermissionDenied):
+        await reader.ask(ask(key.text, theirs.organization))
+    with pytest.raises(PermissionDenied):
+        await reader.ask(ask(key.text, ours.organization, permission="toy.other"))
+    with pytest.raises(Unauthenticated):
+        await reader.ask(ask("unknown", ours.organization))
+    with pytest.raises(Unauthenticated):
+        await reader.ask(ask(None, ours.organization))
+
+
+async def test_a_closed_gate_stays_closed_for_everybody(reader: AuthorityReader, database: Database, superuser) -> None:
+    scope = await an_organization(database)
+    key = await a_credential(superuser, scope, "toy.increment")
+    gate = f"gate-{uuid7()}"
+    with pytest.raises(FeatureDisabled):
+        await reader.ask(ask(key.text, scope.organization, gate=gate))
+    await superuser.execute("INSERT INTO toy.gate (name) VALUES ($1)", gate)
+    await reader.ask(ask(key.text, scope.organization, gate=gate))
+
+
+async def test_a_revoked_key_is_dead_at_once(reader: AuthorityReader, database: Database, superuser) -> None:
+    scope = await an_organization(database)
+    key = await a_credential(superuser, scope, "toy.increment")
+    await reader.ask(ask(key.text, scope.organization))
+    await superuser.execute("DELETE FROM toy.credential WHERE digest = $1", digest_of(key.text))
+    with pytest.raises(Unauthenticated):
+        await reader.ask(ask(key.text, scope.organization))
+
+
+async def test_all_who_arrive_together_are_answered_by_one_read(batcher: Batcher, database: Database, superuser) -> None:
+    reads: list[int] = []
+
+    class Counting(ToyAuthority):
+        async def resolve(self, tx: PlatformTx, asks: Sequence[Ask]) -> list[Granted | Refusal]:
+            reads.append(len(asks))
+            return await super().resolve(tx, asks)
+
+    reader = AuthorityReader(batcher, Counting())
+    scopes = [await an_organization(database) for _ in range(5)]
+    keys = [await a_credential(superuser, scope, "toy.increment") for scope in scopes]
+    asks = [ask(key.text, scope.organization) for key, scope in zip(keys, scopes, strict=True)]
+    answers = await asyncio.gather(*(reader.ask(each) for each in asks))
+    assert reads == [5]
+    assert [answer.organization for answer in answers] == [scope.organization for scope in scopes]
+
+
+async def test_a_caller_who_guesses_too_often_learns_nothing_more(reader: AuthorityReader) -> None:
+    limit = Limit(f"test.guess.{uuid7()}", count=3, seconds=60, per=Per.ADDRESS)
+    guess = ask("wrong", OrganizationId.new(), limits=(limit,))
+    for _ in range(3):
+        with pytest.raises(Unauthenticated):
+            await reader.ask(guess)
+    with pytest.raises(Throttled):
+        await reader.ask(guess)
+
+
+async def test_leaving_the_device_out_lifts_no_limit(reader: AuthorityReader) -> None:
+    limit = Limit(f"test.device.{uuid7()}", count=1, seconds=60, per=Per.DEVICE)
+    anonymous = ask(None, None, audience=Audience.PUBLIC, permission=None, limits=(limit,))
+    await reader.ask(anonymous)
+    with pytest.raises(Throttled):
+        await reader.ask(anonymous)
+
+
+async def test_an_audited_refusal_is_written_once_and_only_so_often(
+    reader: AuthorityReader, batcher: Batcher, database: Database, superuser
+) -> None:
+    trail = AuditTrail(batcher, reader)
+    scope = await an_organization(database)
+    caller = Caller(actor=IdentityId.new(), address=f"address-{uuid7()}")
+    refusal = PermissionDenied(permission="toy.increment")
+    for _ in range(REFUSALS_PER_ADDRESS.count + 5):
+        await trail.refused(refusal, contract="TOY.01", organization=scope.organization, caller=caller)
+    rows = await superuser.fetch(
+        "SELECT * FROM kernel.audit_entry WHERE organization_id = $1", scope.organization.uuid
+    )
+    assert len(rows) == REFUSALS_PER_ADDRESS.count
+    assert rows[0]["action"] == "refused"
+    assert rows[0]["reason_code"] == "PERMISSION_DENIED"
+    assert rows[0]["actor_id"] == caller.actor.uuid
+    assert rows[0]["correlation_id"] == caller.correlation_id
