@@ -15,7 +15,7 @@ from admitone.kernel import limits
 from admitone.kernel.batch import Batcher
 from admitone.kernel.commands import Command
 from admitone.kernel.db import PlatformTx
-from admitone.kernel.errors import Forbidden, Refusal
+from admitone.kernel.errors import Forbidden, Refusal, Unauthenticated
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.limits import Hit, Limit, Per
 from admitone.kernel.scope import Caller, PlatformScope, Role
@@ -79,6 +79,19 @@ class Authority(Protocol):
     async def resolve(self, tx: PlatformTx, asks: Sequence[Ask]) -> Sequence[Granted | Refusal]: ...
 
 
+class NobodyKnown:
+    """The authority of an installation without people: everybody may see what is public, nobody is anybody."""
+
+    async def resolve(self, tx: PlatformTx, asks: Sequence[Ask]) -> Sequence[Granted | Refusal]:  # noqa: ARG002
+        return [_as_stranger(ask) for ask in asks]
+
+
+def _as_stranger(ask: Ask) -> Granted | Refusal:
+    if ask.credential or ask.audience not in (Audience.PUBLIC, Audience.INTERNAL):
+        return Unauthenticated()
+    return FeatureDisabled() if ask.gate else Granted()
+
+
 class AuthorityReader:
     """Asks the authority, for all callers that arrived together at once."""
 
@@ -124,8 +137,9 @@ def _hits(ask: Ask, grant: Granted | Refusal) -> list[Hit]:
         Per.ORGANIZATION: str(ask.organization) if ask.organization else None,
     }
     # A subject that the caller did not give falls back to the address, so that leaving it out lifts no limit.
-    own = [
-        Hit(limit, f"{limit.per}:{subjects[limit.per]}" if subjects[limit.per] else f"address:{ask.caller.address}")
-        for limit in ask.limits
-    ]
+    own = [_hit(limit, subjects[limit.per], ask.caller.address) for limit in ask.limits]
     return [*own, *ask.hits]
+
+
+def _hit(limit: Limit, subject: str | None, address: str | None) -> Hit:
+    return Hit(limit, f"{limit.per}:{subject}" if subject else f"{Per.ADDRESS}:{address}")

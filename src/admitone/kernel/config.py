@@ -15,21 +15,21 @@ sessions are ours), nor the `NEXT_PUBLIC_*` twins (pages are rendered here, so n
 """
 
 import base64
-import binascii
 import fcntl
 import os
-import re
 import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from dotenv import dotenv_values
 
 from admitone.kernel import embedded
+from admitone.kernel.crypto import KeyRing, single_line_base64
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -85,14 +85,17 @@ def at_least(length: int) -> Check:
     return lambda value: len(value) >= length
 
 
-def single_line_base64(value: str) -> bool:
-    if re.fullmatch(r"[A-Za-z0-9+/]+={0,2}", value) is None:
-        return False
-    try:
-        base64.b64decode(value, validate=True)
-    except binascii.Error:
-        return False
-    return True
+def reads(read: Callable[[str], object]) -> Check:
+    """Whatever this can read."""
+
+    def can_be_read(value: str) -> bool:
+        try:
+            read(value)
+        except ValueError:
+            return False
+        return True
+
+    return can_be_read
 
 
 def private_database_url(value: str) -> bool:
@@ -100,36 +103,25 @@ def private_database_url(value: str) -> bool:
     try:
         url = urlsplit(value)
         asked = parse_qs(url.query, keep_blank_values=True)
-        hosts = [host for given in asked.get("host", [url.netloc.rpartition("@")[2]]) for host in given.split(",")]
         login = url.username
     except ValueError:
         return False
-    if url.scheme not in ("postgresql", "postgres") or not login or len(url.path) < 2 or not all(hosts):
+    # Both places may name hosts, and the driver chooses: so all of them count.
+    named = [url.netloc.rpartition("@")[2], *asked.get("host", [])]
+    hosts = [unquote(host) for hosts in named for host in hosts.split(",") if host]
+    if url.scheme not in ("postgresql", "postgres") or not login or len(url.path) < 2 or not hosts:
         return False
-    encrypted = asked.get("sslmode", []) != [] and {"require", "verify-ca", "verify-full"}.issuperset(asked["sslmode"])
-    return encrypted or all(unquote(host).startswith("/") for host in hosts)
-
-
-def parse_keyring(value: str) -> dict[int, bytes]:
-    """`1:base64,2:base64`: keys by version, the highest is the one to use; older ones can still be read (GAP-18)."""
-    keys = {}
-    for part in value.split(","):
-        number, colon, encoded = part.strip().partition(":")
-        if not (colon and number.isdecimal() and single_line_base64(encoded)) or int(number) in keys:
-            raise ValueError("not a keyring")
-        keys[int(number)] = base64.b64decode(encoded)
-    return keys
-
-
-def _keyring(value: str) -> bool:
-    try:
-        return all(number > 0 and len(key) == 32 for number, key in parse_keyring(value).items())
-    except ValueError:
-        return False
+    modes = asked.get("sslmode", [])
+    encrypted = bool(modes) and {"require", "verify-ca", "verify-full"}.issuperset(modes)
+    return encrypted or all(host.startswith("/") for host in hosts)
 
 
 def _port(value: str) -> bool:
     return value.isdecimal() and len(value) <= 5 and 0 < int(value) < 65536
+
+
+def _networks(value: str) -> list[IPv4Network | IPv6Network]:
+    return [ip_network(each.strip()) for each in value.split(",")]
 
 
 def _new_keyring() -> str:
@@ -139,9 +131,12 @@ def _new_keyring() -> str:
 _URL_HELP = "postgresql://login@host/database?sslmode=require (or stricter), or ?host=/folder for a socket"
 
 DEPLOYMENT = Key("ADMITONE_DEPLOYMENT", "`production` or `local`", check=one_of(*Deployment))
-DATA = Key("DATA", "the folder for the embedded database and local secrets")
-HOST = Key("HOST", "the address to listen on")
+DATA = Key("ADMITONE_DATA", "the folder for the embedded database and local secrets")
+HOST = Key("ADMITONE_HOST", "the address to listen on")
 PORT = Key("PORT", "a port number from 1 to 65535", check=_port)
+TRUSTED_PROXIES = Key(
+    "TRUSTED_PROXIES", "networks of our own proxies, as in `10.0.0.0/8,127.0.0.1`", check=reads(_networks)
+)
 DATABASE_URL = Key("DATABASE_URL", _URL_HELP, When.PRODUCTION, private_database_url, secret=True)
 DIRECT_URL = Key(
     "DIRECT_URL", f"{_URL_HELP}; the login that migrates", When.PRODUCTION, private_database_url, secret=True
@@ -154,9 +149,9 @@ CRON_SECRET = Key(
 )
 KEYS = Key(
     "ADMITONE_KEYS",
-    "`1:key,2:key`, each key 32 bytes in single-line base64, the highest version in use",
+    "`1:key,2:key`, each key at least 32 bytes in single-line base64, the highest version in use",
     When.PRODUCTION,
-    _keyring,
+    reads(KeyRing.parse),
     secret=True,
     make=_new_keyring,
 )
@@ -170,6 +165,7 @@ KERNEL_KEYS = (
     DATA,
     HOST,
     PORT,
+    TRUSTED_PROXIES,
     DATABASE_URL,
     DIRECT_URL,
     QR_SECRET_KEY,
@@ -185,18 +181,22 @@ KERNEL_KEYS = (
 # -- The configuration
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Config:
-    """Settings that were checked together. Values stay out of its `repr`, whether secret or not."""
+    """Settings that were checked together."""
 
     deployment: Deployment
     home: Path
-    _values: Mapping[str, str] = field(repr=False)
+    _values: Mapping[Key, str]
+
+    def __repr__(self) -> str:
+        shown = (f"{key.name}={'***' if key.secret else value}" for key, value in self._values.items())
+        return f"Config({', '.join([self.deployment, *shown])})"
 
     @classmethod
     def load(cls, environ: Mapping[str, str], keys: Iterable[Key] = ()) -> "Config":
         """Check everything at once; a key is missing when it is absent or empty."""
-        every = (*KERNEL_KEYS, *keys)
+        every = tuple(dict.fromkeys((*KERNEL_KEYS, *keys)))
         given = {name: value for name, value in environ.items() if value}
         production = given.get(DEPLOYMENT.name) == Deployment.PRODUCTION
         problems = [problem for key in every if (problem := _problem(key, given.get(key.name), production))]
@@ -210,14 +210,18 @@ class Config:
             given = _keep_local_secrets(home, [key for key in every if key.make]) | given
             given.setdefault(DIRECT_URL.name, given.get(DATABASE_URL.name, ""))
         deployment = Deployment.PRODUCTION if production else Deployment.LOCAL
-        return cls(deployment, home, {key.name: given[key.name] for key in every if given.get(key.name)})
+        return cls(deployment, home, {key: given[key.name] for key in every if given.get(key.name)})
 
     def find(self, key: Key) -> str | None:
-        return self._values.get(key.name)
+        return self._values.get(key)
 
     def get(self, key: Key) -> str:
         """For a key that is needed or made; asking for another one is a bug."""
-        return self._values[key.name]
+        return self._values[key]
+
+    def on_database(self, url: str) -> "Config":
+        """The same, with the server that was found or started instead of the one that was not named."""
+        return replace(self, _values={**self._values, DATABASE_URL: url})
 
     @property
     def in_production(self) -> bool:
@@ -247,6 +251,12 @@ class Config:
         return int(self.find(PORT) or 8000)
 
     @property
+    def trusted_proxies(self) -> tuple[str, ...]:
+        """Whose X-Forwarded-For is believed; nobody's unless said."""
+        given = self.find(TRUSTED_PROXIES)
+        return tuple(each.strip() for each in given.split(",")) if given else ()
+
+    @property
     def app_env(self) -> str:
         if self.find(SINGLE_DB_MODE) == "1" or self.in_production:
             return "prod"
@@ -258,8 +268,8 @@ class Config:
         return self.find(STRIPE_MODE) or self.find(PUBLIC_STRIPE_MODE) or ("live" if self.app_env == "prod" else "test")
 
     @property
-    def keyring(self) -> dict[int, bytes]:
-        return parse_keyring(self.get(KEYS))
+    def keyring(self) -> KeyRing:
+        return KeyRing.parse(self.get(KEYS))
 
 
 def _problem(key: Key, value: str | None, production: bool) -> str | None:
@@ -272,9 +282,8 @@ def _problem(key: Key, value: str | None, production: bool) -> str | None:
 def _problems_of_private_keys(given: Mapping[str, str], declared: set[str]) -> list[str]:
     """By their name, so that no package can forget it: a key pasted with its line breaks fails here, not at its use."""
     names = [name for name in given if name.endswith("_PRIVATE_KEY_BASE64") and name not in declared]
-    return [
-        f"{name} is malformed: expected single-line base64." for name in names if not single_line_base64(given[name])
-    ]
+    checked = reads(single_line_base64)
+    return [f"{name} is malformed: expected single-line base64." for name in names if not checked(given[name])]
 
 
 def _problems_of_payment_mode(given: Mapping[str, str]) -> list[str]:

@@ -45,6 +45,11 @@ AnyScope = Scope | IdentityScope | PlatformScope
 SET_SCOPE: Final = "SELECT at, transaction_id FROM kernel.set_scope($1, $2, $3, $4)"
 TRANSACTION_STATUS: Final = "SELECT pg_xact_status($1::text::xid8)"
 PING: Final = "SELECT 1"
+POWERS: Final = """
+    SELECT r.rolsuper, r.rolbypassrls, pg_has_role(session_user, 'admitone_owner', 'MEMBER') AS owns
+      FROM pg_roles AS r
+     WHERE r.rolname = session_user
+"""
 
 ATTEMPTS: Final = 5
 FAST_LOCK_TIMEOUT_MS: Final = 100
@@ -215,6 +220,14 @@ class Database:
         """Answers when the database does, else raises `DatabaseUnavailable`."""
         async with self._connection(Role.APP) as connection:
             await connection.fetchval(PING, timeout=2)
+
+    async def dangerous_powers(self) -> list[str]:
+        """What our login could do that no runtime login should, in words."""
+        async with self._connection(Role.APP) as connection:
+            row = await connection.fetchrow(POWERS)
+        assert row is not None
+        words = {"rolsuper": "is a superuser", "rolbypassrls": "bypasses row level security", "owns": "owns the tables"}
+        return [word for power, word in words.items() if row[power]]
 
     @overload
     async def run(self, scope: Scope, work: Callable[[Tx], Awaitable[Result]], *, patient: bool = ...) -> Result: ...

@@ -322,6 +322,7 @@ class Cluster:
         self._account = server_account()
         self._lock: int | None = None
         self._keeper: _Keeper | None = None
+        self._far_socket: Path | None = None
 
     @classmethod
     @contextmanager
@@ -376,6 +377,9 @@ class Cluster:
         if self._keeper is not None:
             self._keeper.stop(patience)
             self._keeper = None
+        if self._far_socket is not None:
+            shutil.rmtree(self._far_socket, ignore_errors=True)
+            self._far_socket = None
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -467,9 +471,9 @@ class Cluster:
 
     def _socket_folder(self, place: Path) -> Path:
         folder = place / "socket"
-        # A path that is too long, or that PostgreSQL would read as a list of paths.
+        # A path that is too long, or that PostgreSQL would read as a list of paths, has its socket elsewhere.
         if len(os.fsencode(folder)) > _LONGEST_SOCKET_FOLDER or not set(str(folder)).isdisjoint(',"'):
-            folder = Path(tempfile.mkdtemp(prefix="admitone-socket-", dir="/tmp"))  # Private, and short.
+            self._far_socket = folder = Path(tempfile.mkdtemp(prefix="admitone-socket-", dir="/tmp"))
         else:
             folder.mkdir(mode=0o700, exist_ok=True)
         if self._account:

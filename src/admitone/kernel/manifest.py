@@ -41,6 +41,8 @@ class Privacy(StrEnum):
 
 @dataclass(frozen=True)
 class Table:
+    """One table, named inside the schema that has its package's name."""
+
     name: str
     kind: TableClass
     privacy: Privacy = Privacy.NONE
@@ -62,3 +64,7 @@ class Module:
     lifecycles: tuple["Lifecycle[Any]", ...] = ()
     listed_statements: tuple[str, ...] = ()
     """Statements of buyer, relay and maintenance that rightly cross organisations, by `module.NAME`."""
+    listed_indexes: tuple[str, ...] = ()
+    """Indexes of tenant tables that rightly begin with something else than the organisation, by name."""
+    definer_functions: tuple[str, ...] = ()
+    """Functions that run with the owner's rights (SECURITY DEFINER), by name."""

@@ -134,7 +134,7 @@ async def migrate(
 ) -> list[Migration]:
     """Bring the database to the folder's state; returns what was applied now."""
     migrations = read_migrations(folder)
-    connection = await asyncpg.connect(direct_url)
+    connection = await _connect(direct_url)
     try:
         # Held by the session: a second migrator waits here, and a killed one frees it.
         await connection.execute("SELECT pg_advisory_lock($1)", _OUR_LOCK)
@@ -145,6 +145,13 @@ async def migrate(
         return pending
     finally:
         await connection.close()
+
+
+async def _connect(direct_url: str) -> asyncpg.Connection:
+    try:
+        return await asyncpg.connect(direct_url)
+    except (OSError, asyncpg.PostgresError) as problem:
+        raise MigrationProblem(f"The database cannot be reached: {problem}") from problem
 
 
 async def _applied(connection: asyncpg.Connection) -> dict[int, tuple[str, str]]:

@@ -52,7 +52,7 @@ def redact_text(text: str, longest: int = LONGEST) -> str:
     if text in _harmless or _ID.fullmatch(text):
         return text
     if _SUSPECT.search(text):
-        return _SECRETS.sub(_hide, text)
+        return _hidden(text)
     _remember_harmless(text)
     return text
 
@@ -60,7 +60,7 @@ def redact_text(text: str, longest: int = LONGEST) -> str:
 def _redact_long(text: str, longest: int) -> str:
     # A secret that the cut falls into would no longer be recognised, so the stretch before the cut goes too.
     stretch = 256
-    return _SECRETS.sub(_hide, text[: longest + stretch])[:-stretch][:longest] + CUT
+    return _hidden(text[: longest + stretch])[:-stretch][:longest] + CUT
 
 
 _harmless: set[str] = set()
@@ -83,7 +83,8 @@ class _Showing:
         self.room = LARGEST
 
     def any(self, value: Any, depth: int) -> Any:
-        return _show(type(value))(self, value, depth)
+        show = _SHOW.get(type(value)) or _learn_to_show(type(value))
+        return show(self, value, depth)
 
     def fields(self, named: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         shown: dict[str, Any] = {}
@@ -103,7 +104,9 @@ class _Showing:
         return shown
 
     def odd_name(self, key: Any) -> "_Name":
-        return _name(str(self.any(key, DEEPEST))[:128])
+        shown = str(self.any(key, DEEPEST - 1))
+        # A name too long to be read to its end may end in "password".
+        return _name(shown) if len(shown) <= 128 else _Name(shown[:128] + CUT, is_secret=True, is_measure=False)
 
     def text(self, value: str, _depth: int) -> str:
         self.room -= min(len(value), LONGEST)
@@ -115,6 +118,9 @@ class _Showing:
     def many(self, values: Any, depth: int) -> Any:
         if depth >= DEEPEST:
             return CUT
+        if len(values) == 2 and isinstance(values, list | tuple) and isinstance(values[0], str | bytes):
+            # Headers and forms come as pairs of a name and a value.
+            return [shown for pair in self.fields({values[0]: values[1]}, depth + 1).items() for shown in pair]
         shown = []
         for value in islice(values, WIDEST):
             self.room -= 16
@@ -187,9 +193,11 @@ _KINDS: tuple[tuple[type | tuple[type, ...], Show], ...] = (
 )
 
 
-@lru_cache(maxsize=1024)
-def _show(kind: type) -> Show:
-    return next(show for known, show in _KINDS if issubclass(kind, known))
+_SHOW: dict[type, Show] = {}
+
+
+def _learn_to_show(kind: type) -> Show:
+    return _SHOW.setdefault(kind, next(show for known, show in _KINDS if issubclass(kind, known)))
 
 
 # Names that sound secret. First: parts, read without case and punctuation, so apiKey, API_KEY and x-api-key are one.
@@ -260,7 +268,6 @@ _ANY_ID = r"""
 """
 _ID = re.compile(_ANY_ID, re.VERBOSE)
 _TIME = r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-9:.]{5,15}(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
-_NUMBER = r"(?<![0-9])[0-9](?:[ .-]?[0-9]){10,18}(?![0-9])"
 
 # The order matters: the first that fits at a place wins. Every part is bounded in length or reads each letter once.
 _SECRETS = re.compile(
@@ -270,7 +277,7 @@ _SECRETS = re.compile(
     | (?P<armour>    -----BEGIN\ [A-Z ]{{0,40}}KEY-----(?s:.*?)(?:-----END[A-Z -]*-----|\Z) )
     | (?P<provider>  \b(?:(?:sk|rk|pk)_(?:live|test)_|whsec_|xox[a-z]-|gh[a-z]_|AKIA)[A-Za-z0-9_-]{{8,}}
                      | \b[a-z]{{2,5}}_[A-Za-z0-9]{{1,64}}_secret_[A-Za-z0-9]+ )
-    | (?P<jwt>       \beyJ[A-Za-z0-9_-]{{6,}}(?:\.[A-Za-z0-9_-]*){{0,4}} )
+    | (?P<jwt>       (?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{{6,}}(?:\.[A-Za-z0-9_-]*){{0,4}} )
     | (?P<scheme>    \b(?i:bearer|basic)(?:\s|%20|\+){{1,4}}[A-Za-z0-9._~+/=-]{{6,}} )
     # PostgreSQL and asyncpg quote the row or the argument that they did not like.
     | (?P<row>       (?<=contains\ )\((?s:.*)\) | (?<=\)=)\((?s:.*?)\)(?=\ (?:already|is|conflicts|still)|$)
@@ -278,24 +285,35 @@ _SECRETS = re.compile(
     | (?P<login>     (?<=://)[^\s@"'<>]{{1,200}}@ )
     | (?P<named>     {_PAIRED_NAME} ) {_PAIRED_VALUE}
     | (?P<mail>      {_MAIL_LETTER}{{1,80}}?(?:@|%40){_MAIL_LETTER}{{1,120}} )
-    | (?P<iban>      (?<![0-9A-Za-z])[A-Za-z]{{2}}[0-9]{{2}}(?:[\ -]?[0-9A-Za-z]{{4}}){{2,7}}
-                     (?:[\ -]?[0-9A-Za-z]{{1,3}})?(?![0-9A-Za-z]) )
     | (?P<phone>     (?:\+|%2[bB]|\b00(?=[1-9]))(?:[\ ().-]{{0,2}}[0-9]){{8,15}}(?![0-9]) )
     | (?P<tax>       (?<![0-9])[0-9]{{3}}\.[0-9]{{3}}\.[0-9]{{3}}-[0-9]{{2}}(?![0-9]) )
-    | (?P<network>   (?<![0-9.])(?!127\.|0\.0)[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}(?![0-9.])
+    | (?P<network>   (?<![0-9])(?<![0-9]\.)(?!127\.|0\.0)[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}(?!\.?[0-9])
                      | (?<![0-9A-Za-z:])(?:[0-9a-fA-F]{{1,4}}:){{2,7}}(?::[0-9a-fA-F]{{1,4}}){{1,5}}
                      | (?<![0-9A-Za-z:])(?:[0-9a-fA-F]{{1,4}}:){{7}}[0-9a-fA-F]{{1,4}} )
-    | (?P<number>    {_NUMBER} )
     """,
     re.VERBOSE,
 )
-_NUMBERS = re.compile(_NUMBER)
+
+# Figures come second, and by themselves: a row of groups can be a card between two other numbers.
+_FIGURES = re.compile(
+    rf"""
+      (?P<keep>      \b(?:{_ANY_ID}|{_TIME})(?![0-9A-Za-z_]) )
+    | (?P<iban>      (?<![0-9A-Za-z])[A-Za-z]{{2}}[0-9]{{2}}(?:[\ -]?[0-9A-Za-z]{{4}}){{2,}}
+                     (?:[\ -]?[0-9A-Za-z]{{1,3}})?(?![0-9A-Za-z]) )
+    | (?P<number>    (?<![0-9])[0-9](?:[ .-]?[0-9]){{10,}} )
+    """,
+    re.VERBOSE,
+)
 
 # One quick look that lets ordinary text pass: whatever _SECRETS can hide contains one of these.
 _SUSPECT = re.compile(
     r"[@=:%$+]|[0-9](?:[ .-]?[0-9]){9}|[0-9]\.[0-9]{1,3}\.[0-9]|_0_|_[0-9a-f]{32}_|eyJ|-----B|contains \(|"
     r"[srp]k_|whsec_|xox|gh[a-z]_|AKIA|_secret_|[Bb](?:[Ee][Aa][Rr][Ee][Rr]|[Aa][Ss][Ii][Cc])"
 )
+
+
+def _hidden(text: str) -> str:
+    return _FIGURES.sub(_hide, _SECRETS.sub(_hide, text))
 
 
 def _hide(found: re.Match[str]) -> str:
@@ -306,19 +324,39 @@ def _hide(found: re.Match[str]) -> str:
             return found["named"] + HIDDEN
         case "login":
             return HIDDEN + "@"
-        case "number":
-            return _hide_number(found)
-        case "iban" if not _is_iban(found[0]):
-            # What starts like a bank account can still contain a card.
-            return _NUMBERS.sub(_hide_number, found[0])
+        case "number" | "iban":
+            return _hide_groups(found[0])
         case _:
             return HIDDEN
 
 
-def _hide_number(found: re.Match[str]) -> str:
-    figures = [int(figure) for figure in found[0] if figure.isdigit()]
-    someones = _is_cpf(figures) if len(figures) == 11 else len(figures) >= 13 and _is_card(figures)
-    return HIDDEN if someones else found[0]
+_GROUP = re.compile(r"[0-9A-Za-z]+")
+
+
+def _hide_groups(text: str) -> str:
+    """Hide those neighbouring groups of figures that make up somebody's number; others may stand around them."""
+    groups = list(_GROUP.finditer(text))
+    if len(groups) > 40 or _is_someones("".join(group[0] for group in groups)):
+        return HIDDEN
+    for at, first in enumerate(groups):
+        joined = ""
+        for last in groups[at:]:
+            joined += last[0]
+            # Single figures in a row are a list of small numbers rather than a card.
+            if len(last[0]) == 1 < len(joined) < 15 or len(joined) > 34:
+                break
+            if _is_someones(joined):
+                return text[: first.start()] + HIDDEN + _hide_groups(text[last.end() :])
+    return text
+
+
+def _is_someones(joined: str) -> bool:
+    if not joined.isdigit():
+        return 15 <= len(joined) <= 34 and _is_iban(joined)
+    if joined[:2] == "00" != joined[1:3] and 10 <= len(joined) <= 17:
+        return True  # A phone number, dialled from abroad.
+    figures = [int(figure) for figure in joined]
+    return _is_cpf(figures) if len(figures) == 11 else 13 <= len(figures) <= 19 and _is_card(figures)
 
 
 def _is_card(figures: list[int]) -> bool:
@@ -337,5 +375,6 @@ def _is_cpf(figures: list[int]) -> bool:
 
 def _is_iban(text: str) -> bool:
     """The remainder by 97 is one once the country stands last and letters count from ten."""
-    plain = "".join(letter for letter in text if letter.isalnum())
-    return int("".join(str(int(letter, 36)) for letter in plain[4:] + plain[:4])) % 97 == 1
+    if not (text[:2].isalpha() and text[2:4].isdigit()):
+        return False
+    return int("".join(str(int(letter, 36)) for letter in text[4:] + text[:4])) % 97 == 1

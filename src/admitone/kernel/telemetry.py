@@ -121,6 +121,8 @@ def _line(level: str, fields: MutableMapping[str, Any]) -> dict[str, Any]:
     fields.pop("stack_info", None)
     shown = redact_fields({**_context.get(), **fields})
     # Ours come first and cannot be overwritten.
+    shown.pop("at", None)
+    shown.pop("level", None)
     line = {"at": _now(), "level": "error" if level == "exception" else level, "event": shown.pop("event", ""), **shown}
     if raised:
         line["exception"] = _told(_exception(raised))
@@ -248,6 +250,11 @@ class Metrics:
             ("role", "state"),
             registry=own,
         )
+
+    def flew(self, command: str, size: int, waited_seconds: float) -> None:
+        """What `batch` tells of each flight."""
+        self.batch_size.labels(command).observe(size)
+        self.batch_wait.labels(command).observe(waited_seconds)
 
 
 def render(registry: CollectorRegistry) -> bytes:

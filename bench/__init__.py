@@ -1,0 +1,1 @@
+"""Load with ratios, measured in one run: `make bench`."""

@@ -1,0 +1,23 @@
+"""usage: python -m bench
+
+Runs every bench and fails when a figure that must be reached is not.
+"""
+
+import sys
+
+from bench import toy
+from bench.figures import Figures
+
+
+def main() -> int:
+    figures = Figures()
+    toy.measure(figures)
+    if figures.missed:
+        print(f"\nMissed: {', '.join(figures.missed)}")
+        return 1
+    print("\nAll figures reached.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

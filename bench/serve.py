@@ -1,0 +1,77 @@
+"""The server under load: the toy package behind the real edge, as a process of its own.
+
+usage: python -m bench.serve PORT [--one-by-one]
+"""
+
+import asyncio
+import os
+import sys
+
+from admitone.entrypoints.http import assemble
+from admitone.entrypoints.serve import serve
+from admitone.kernel.config import Config
+from admitone.kernel.contracts import Audience, Call, Contract, Example
+from admitone.kernel.manifest import Module
+from tests.toy import commands
+from tests.toy.authority import ToyAuthority
+from tests.toy.model import Increment
+from tests.toy.routes import INCREMENT, PER_DEVICE, IncrementAnswer, IncrementRequest
+from tests.toy.routes import increment as coalesced
+
+direct = Contract(
+    id="TOY.DIRECT",
+    version="1.0.0",
+    owner="toy",
+    consumers=("bench",),
+    summary="The same as TOY.01, each call in a transaction of its own.",
+    post="/api/toy/direct",
+    takes=IncrementRequest,
+    gives=IncrementAnswer,
+    refuses=coalesced.refuses,
+    audience=Audience.ORGANIZATION,
+    permission=INCREMENT,
+    limits=(PER_DEVICE,),
+    idempotent_by="idempotencyKey",
+    order_key="none",
+    examples=coalesced.examples,
+)
+
+
+@direct.serves
+async def add_directly(call: Call, request: IncrementRequest) -> IncrementAnswer:
+    counted = await call.run(commands.increment, Increment(call.caller, request.counter, request.amount))
+    return IncrementAnswer(id=counted.id, counter=counted.counter, value=counted.value)
+
+
+trivial = Contract(
+    id="TOY.TRIVIAL",
+    version="1.0.0",
+    owner="toy",
+    consumers=("bench",),
+    summary="Read a request and answer it: what HTTP alone costs.",
+    post="/api/toy/trivial",
+    takes=IncrementRequest,
+    gives=IncrementAnswer,
+    audience=Audience.PUBLIC,
+    repeats="none (no side effects)",
+    order_key="none",
+    examples=coalesced.examples[:1],
+)
+
+
+@trivial.serves
+async def answer(call: Call, request: IncrementRequest) -> IncrementAnswer:  # noqa: ARG001
+    example: IncrementAnswer = coalesced.examples[0].gives
+    return IncrementAnswer(id=example.id, counter=request.counter, value=request.amount)
+
+
+if __name__ == "__main__":
+    module = Module("toy", contracts=(coalesced, direct, trivial))
+    config = Config.load(os.environ)
+    asyncio.run(
+        serve(
+            assemble(config, [module], ToyAuthority(), coalesce="--one-by-one" not in sys.argv),
+            "127.0.0.1",
+            int(sys.argv[1]),
+        )
+    )
