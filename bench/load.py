@@ -45,9 +45,8 @@ class Report:
     refused: int
 
     def __str__(self) -> str:
-        return (
-            f"{self.rate:8,.0f}/s  p50 {self.p50_ms:6.2f}  p95 {self.p95_ms:6.2f}  p99 {self.p99_ms:6.2f} ms"
-            + (f"  ({self.refused} not 2xx)" if self.refused else "")
+        return f"{self.rate:8,.0f}/s  p50 {self.p50_ms:6.2f}  p95 {self.p95_ms:6.2f}  p99 {self.p99_ms:6.2f} ms" + (
+            f"  ({self.refused} not 2xx)" if self.refused else ""
         )
 
 

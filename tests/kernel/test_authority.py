@@ -80,7 +80,9 @@ async def test_a_revoked_key_is_dead_at_once(reader: AuthorityReader, database: 
         await reader.ask(ask(key.text, scope.organization))
 
 
-async def test_all_who_arrive_together_are_answered_by_one_read(batcher: Batcher, database: Database, superuser) -> None:
+async def test_all_who_arrive_together_are_answered_by_one_read(
+    batcher: Batcher, database: Database, superuser
+) -> None:
     reads: list[int] = []
 
     class Counting(ToyAuthority):
@@ -124,9 +126,7 @@ async def test_an_audited_refusal_is_written_once_and_only_so_often(
     refusal = PermissionDenied(permission="toy.increment")
     for _ in range(REFUSALS_PER_ADDRESS.count + 5):
         await trail.refused(refusal, contract="TOY.01", organization=scope.organization, caller=caller)
-    rows = await superuser.fetch(
-        "SELECT * FROM kernel.audit_entry WHERE organization_id = $1", scope.organization.uuid
-    )
+    rows = await superuser.fetch("SELECT * FROM kernel.audit_entry WHERE organization_id = $1", scope.organization.uuid)
     assert len(rows) == REFUSALS_PER_ADDRESS.count
     assert rows[0]["action"] == "refused"
     assert rows[0]["reason_code"] == "PERMISSION_DENIED"

@@ -75,3 +75,9 @@ def test_a_refusal_may_be_raised_or_returned():
     with pytest.raises(Refusal) as raised:
         raise refused
     assert raised.value is refused
+
+
+@pytest.mark.parametrize("taken", ["error_code", "message", "retryable", "correlation_id", "next_step"])
+def test_a_fact_cannot_hide_a_member_of_the_envelope(taken: str) -> None:
+    with pytest.raises(TypeError, match="the envelope already has"):
+        type("Hiding", (Conflict,), {"__annotations__": {taken: str}})

@@ -21,6 +21,8 @@ from typing import Any, ClassVar, dataclass_transform
 
 import msgspec
 
+_ENVELOPE = frozenset({"error_code", "message", "retryable", "correlation_id", "next_step"})
+
 
 @dataclass_transform(kw_only_default=True)
 class Refusal(Exception):
@@ -37,6 +39,8 @@ class Refusal(Exception):
 
     def __init_subclass__(cls) -> None:
         own = [name for name, kind in cls.__annotations__.items() if "ClassVar" not in str(kind)]
+        if taken := _ENVELOPE.intersection(own):
+            raise TypeError(f"{cls.__name__}: the envelope already has {', '.join(sorted(taken))}")
         cls.facts = (*cls.facts, *(name for name in own if name not in cls.facts))
 
     def __init__(self, **facts: Any) -> None:

@@ -55,7 +55,7 @@ class Module:
     """One package's manifest."""
 
     name: str
-    contracts: tuple["Contract[Any, Any]", ...] = ()
+    contracts: tuple["Contract", ...] = ()
     tables: tuple[Table, ...] = ()
     permissions: tuple[str, ...] = ()
     limits: tuple[Limit, ...] = ()

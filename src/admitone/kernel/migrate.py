@@ -38,7 +38,7 @@ MIGRATIONS = Path(__file__).resolve().parents[3] / "migrations"
 """Beside the sources, which is where an editable install, the only one we ship, finds them."""
 
 _OUR_LOCK = 0x61646D_69746F6E  # Any number that nobody else uses for an advisory lock; these are the letters "admiton".
-_LOCK_TIMEOUT_SECONDS = 4
+_LOCK_TIMEOUT_MS = 4_000
 _STATEMENT_TIMEOUT_MINUTES = 10
 _ATTEMPTS = 8
 
@@ -92,7 +92,8 @@ def read_migrations(folder: Path = MIGRATIONS) -> list[Migration]:
     migrations = [_read(path) for path in sorted(folder.glob("*.sql"))]
     for expected, migration in enumerate(migrations, start=1):
         if migration.number < expected:
-            raise MigrationProblem(f"{migration.file}: there are two files with the number {migration.number:04}.")
+            twin = migrations[expected - 2].file
+            raise MigrationProblem(f"{twin} and {migration.file}: two files have the number {migration.number:04}.")
         if migration.number > expected:
             raise MigrationProblem(f"{migration.file}: there is no file with the number {expected:04} before it.")
     return migrations
@@ -149,7 +150,8 @@ async def migrate(
 
 async def _connect(direct_url: str) -> asyncpg.Connection:
     try:
-        return await asyncpg.connect(direct_url)
+        # A migrator that was killed in a long statement must not hold its locks until that statement ends.
+        return await asyncpg.connect(direct_url, server_settings={"client_connection_check_interval": "1s"})
     except (OSError, asyncpg.PostgresError) as problem:
         raise MigrationProblem(f"The database cannot be reached: {problem}") from problem
 
@@ -187,7 +189,7 @@ async def _apply_patiently(connection: asyncpg.Connection, migration: Migration)
 
 async def _apply(connection: asyncpg.Connection, migration: Migration) -> None:
     async with connection.transaction():
-        await connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT_SECONDS}s'")
+        await connection.execute(f"SET LOCAL lock_timeout = {_LOCK_TIMEOUT_MS}")
         await connection.execute(f"SET LOCAL statement_timeout = '{_STATEMENT_TIMEOUT_MINUTES}min'")
         await connection.execute("SET LOCAL search_path = pg_catalog")  # Names say their schema.
         await connection.execute(f"SET LOCAL ROLE {OWNER}")

@@ -1,0 +1,96 @@
+"""The command `admitone`.
+
+Promise: what goes wrong for a reason that a person can mend is one clear sentence on standard error and status 1,
+never a stack trace. Settings come from the environment and the root `.env` file (`kernel.config`); options win.
+"""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from admitone.entrypoints.http import NoDatabase
+from admitone.entrypoints.modules import MODULES
+from admitone.entrypoints.run import run as run_everything
+from admitone.entrypoints.serve import PortTaken, StartRefused
+from admitone.entrypoints.serve import serve as serve_api
+from admitone.kernel.config import ROOT, Config, ConfigurationProblem, surroundings
+from admitone.kernel.embedded import SUPERUSER, Cluster, EmbeddedProblem, find_server
+from admitone.kernel.migrate import MigrationProblem, migrate, schema_of
+
+SCHEMA = ROOT / "schema.sql"
+
+app = typer.Typer(help="Admit One sells access and accounts for every cent.", pretty_exceptions_enable=False)
+
+Port = Annotated[int | None, typer.Option(help="The port to listen on (default 8000).", min=1, max=65535)]
+Data = Annotated[Path | None, typer.Option(help="The folder for the embedded database and local secrets.")]
+
+
+def main() -> None:
+    try:
+        app()
+    except (ConfigurationProblem, EmbeddedProblem, MigrationProblem, NoDatabase, PortTaken, StartRefused) as problem:
+        print(problem, file=sys.stderr)
+        raise SystemExit(1) from None
+
+
+@app.command()
+def run(port: Port = None, data: Data = None) -> None:
+    """Run everything on this machine: the database, its migrations and the API, until Ctrl-C."""
+    raise SystemExit(run_everything(_config(port, data)))
+
+
+@app.command()
+def serve(port: Port = None, data: Data = None) -> None:
+    """Serve the API on a database that already runs."""
+    serve_api(_config(port, data))
+
+
+@app.command("migrate")
+def migrate_database(data: Data = None) -> None:
+    """Apply the migrations that the database lacks."""
+    config = _config(None, data)
+    with _direct_url(config) as url:
+        applied = asyncio.run(migrate(url, runtime_login=config.runtime_login))
+    for migration in applied:
+        print(f"Applied {migration.file}: {migration.why}")
+    if not applied:
+        print("The database is up to date.")
+
+
+@app.command()
+def schema(check: Annotated[bool, typer.Option(help="Only say whether the file is up to date.")] = False) -> None:
+    """Write the schema that the migrations make to schema.sql."""
+    with Cluster.temporary() as cluster:
+        asyncio.run(migrate(cluster.url(user=SUPERUSER)))
+        made = schema_of(cluster.url(user=SUPERUSER))
+    if not check:
+        SCHEMA.write_text(made)
+    elif not SCHEMA.exists() or SCHEMA.read_text() != made:
+        raise MigrationProblem("schema.sql is not what the migrations make. Run `admitone schema` and commit it.")
+
+
+def _config(port: int | None, data: Path | None) -> Config:
+    options = {"PORT": port, "ADMITONE_DATA": data}
+    chosen = {name: str(value) for name, value in options.items() if value is not None}
+    return Config.load(surroundings() | chosen, [key for module in MODULES for key in module.config])
+
+
+@contextmanager
+def _direct_url(config: Config) -> Iterator[str]:
+    """The server that is named, or ours: the one that already runs, else one for as long as it takes."""
+    if config.direct_url is not None:
+        yield config.direct_url
+    elif server := find_server(config.home):
+        yield server.url(user=SUPERUSER)
+    else:
+        with Cluster(config.home) as cluster:
+            yield cluster.url(user=SUPERUSER)
+
+
+if __name__ == "__main__":
+    main()

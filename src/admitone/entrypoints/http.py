@@ -1,0 +1,105 @@
+"""The HTTP application: every module's contracts at one edge, on one database.
+
+Promise: what is declared in the manifests is what is served; a port that nobody wired, or a database login that
+could step around row level security in production, stops the start.
+"""
+
+from collections.abc import Sequence
+
+from admitone.entrypoints.modules import MODULES
+from admitone.kernel import config as settings
+from admitone.kernel.audit import AuditTrail
+from admitone.kernel.authority import Authority, AuthorityReader, NobodyKnown
+from admitone.kernel.batch import Batcher
+from admitone.kernel.config import Config
+from admitone.kernel.contracts import Audience, Call, Contract, Edge, File, Writes, health_contracts
+from admitone.kernel.db import Database
+from admitone.kernel.embedded import find_server
+from admitone.kernel.manifest import Module
+from admitone.kernel.ports import check_wired
+from admitone.kernel.telemetry import CONTENT_TYPE, Metrics, logger, render
+
+
+class NoDatabase(Exception):
+    """There is no database to serve from."""
+
+
+def build(config: Config) -> Edge:
+    """The application of `admitone serve`."""
+    return assemble(config, MODULES, NobodyKnown())
+
+
+def assemble(
+    config: Config, modules: Sequence[Module], authority: Authority, *, coalesce: bool = True, strict: bool = False
+) -> Edge:
+    metrics = Metrics()
+    database = Database(_database_url(config))
+    batcher = Batcher(database, observed=metrics, coalesce=coalesce)
+    reader = AuthorityReader(batcher, authority)
+
+    async def ready() -> bool:
+        await database.ping()
+        return True
+
+    async def check() -> None:
+        check_wired(port for module in modules for port in module.ports)
+        await _check_login(database, config)
+
+    async def close() -> None:
+        await batcher.drain()
+        await database.close()
+
+    own = [contract for module in modules for contract in module.contracts]
+    return Edge(
+        [*own, *health_contracts(ready), metrics_contract(metrics)],
+        authority=reader,
+        database=database,
+        batcher=batcher,
+        audit=AuditTrail(batcher, reader),
+        metrics=metrics,
+        internal_secret=config.get(settings.CRON_SECRET),
+        trusted_proxies=config.trusted_proxies,
+        strict=strict,
+        on_startup=(check,),
+        on_shutdown=(close,),
+    )
+
+
+def metrics_contract(metrics: Metrics) -> Contract:
+    contract = Contract(
+        id="KERNEL.METRICS",
+        version="1.0.0",
+        owner="kernel",
+        consumers=("operations",),
+        summary="Figures for Prometheus.",
+        get="/metrics",
+        writes=Writes.FILE,
+        audience=Audience.INTERNAL,
+        order_key="none",
+    )
+
+    @contract.serves
+    async def show(call: Call) -> File:  # noqa: ARG001
+        return File(render(metrics.registry), CONTENT_TYPE)
+
+    return contract
+
+
+def _database_url(config: Config) -> str:
+    if config.database_url:
+        return config.database_url
+    server = find_server(config.home)
+    if server is None:
+        raise NoDatabase(
+            f"No database: set DATABASE_URL, or start the embedded one on {config.home} with `admitone run`."
+        )
+    return server.url()
+
+
+async def _check_login(database: Database, config: Config) -> None:
+    """A login that owns tables or bypasses row level security makes every policy a decoration."""
+    powers = await database.dangerous_powers()
+    if powers and config.in_production:
+        raise NoDatabase(f"The login of DATABASE_URL {' and '.join(powers)}; give the runtime a login of its own.")
+    if powers:
+        logger().warning("database.login_too_powerful", powers=powers)

@@ -1,0 +1,6 @@
+"""Every package of the application, by its manifest. What is not named here does not exist."""
+
+from admitone.kernel.manifest import Module
+from admitone.kernel.module import MODULE as KERNEL
+
+MODULES: tuple[Module, ...] = (KERNEL,)

@@ -1,0 +1,138 @@
+"""Everything on one machine, in the foreground: the database, its migrations, then the API as a child.
+
+Promise: one Ctrl-C (or SIGTERM) stops the API, then the database, within 5 s, and that is a success. A second one
+does not wait. Whatever kills this process, even kill -9, ends its children too. A child that ends by itself ends
+everything, with a word about it and a status that says failure.
+"""
+
+import asyncio
+import http.client
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+from admitone.entrypoints.serve import require_free_port
+from admitone.kernel.config import Config
+from admitone.kernel.embedded import SUPERUSER, Cluster, spawn
+from admitone.kernel.migrate import migrate
+
+API_PATIENCE_SECONDS = 2.0
+DATABASE_PATIENCE_SECONDS = 2.0
+READY_SECONDS = 60.0
+
+
+def run(config: Config) -> int:
+    """Returns the exit status."""
+    require_free_port(config.host, config.port)
+    try:
+        with _stoppable(), _database(config) as (database_url, direct_url):
+            _bring_up_to_date(config, direct_url)
+            return _serve_until_told(config.on_database(database_url), database_url)
+    except KeyboardInterrupt:
+        return 0
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Being told to end is the same as Ctrl-C, wherever we are: also in the minutes that a recovery may take."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    orders = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    former = {order: signal.signal(order, interrupt) for order in orders}
+    try:
+        yield
+    finally:
+        for order, handler in former.items():
+            signal.signal(order, handler)
+
+
+@contextmanager
+def _database(config: Config) -> Iterator[tuple[str, str]]:
+    """The runtime's and the migrator's way to the database: the one that was named, or ours."""
+    if config.database_url is not None:
+        yield config.database_url, config.direct_url or config.database_url
+        return
+    cluster = Cluster(config.home, tell=_say)
+    server = cluster.start()
+    try:
+        yield server.url(), server.url(user=SUPERUSER)
+    finally:
+        cluster.stop(patience=DATABASE_PATIENCE_SECONDS)
+
+
+def _bring_up_to_date(config: Config, direct_url: str) -> None:
+    for migration in asyncio.run(migrate(direct_url, runtime_login=config.runtime_login)):
+        _say(f"Applied {migration.file}: {migration.why}")
+
+
+def _serve_until_told(config: Config, database_url: str) -> int:
+    surroundings = {"DATABASE_URL": database_url, "PORT": str(config.port), "ADMITONE_DATA": str(config.home)}
+    command = [sys.executable, "-m", "admitone.entrypoints.cli", "serve"]
+    api = spawn(command, last_wish=signal.SIGTERM, stdin=subprocess.DEVNULL, env={**os.environ, **surroundings})
+    try:
+        if _wait_until_ready(config, api):
+            _welcome(config)
+        status = api.wait()
+    except KeyboardInterrupt:
+        _stop(api)
+        return 0
+    _say(f"The API ended unexpectedly (status {status}); stopping everything.")
+    return 1
+
+
+def _stop(api: subprocess.Popen[bytes]) -> None:
+    try:
+        api.terminate()
+        api.wait(API_PATIENCE_SECONDS)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        api.kill()
+        api.wait()
+
+
+def _wait_until_ready(config: Config, api: subprocess.Popen[bytes]) -> bool:
+    deadline = time.monotonic() + READY_SECONDS
+    while api.poll() is None and time.monotonic() < deadline:
+        if _is_ready(config):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _is_ready(config: Config) -> bool:
+    asked = http.client.HTTPConnection(_reachable(config.host), config.port, timeout=2)
+    try:
+        asked.request("GET", "/health/ready")
+        return asked.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        asked.close()
+
+
+def _reachable(host: str) -> str:
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # We ask there, we do not listen.
+
+
+def _welcome(config: Config) -> None:
+    host = _reachable(config.host)
+    address = f"http://[{host}]:{config.port}" if ":" in host else f"http://{host}:{config.port}"
+    _say(
+        "\nAdmit One is running.\n"
+        f"  API        {address}\n"
+        f"  Reference  {address}/docs\n"
+        f"  Health     {address}/health/ready\n"
+        f"  Data       {config.home}\n"
+        "Ctrl-C stops everything.\n"
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

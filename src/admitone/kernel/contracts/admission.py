@@ -1,0 +1,69 @@
+"""Who may come in.
+
+Promise: one question to the authority per request, with everything it needs to decide (credential, organisation,
+permission, gate, limits); what it does not grant does not go on, and what it grants is what was asked.
+"""
+
+from typing import Any, Protocol
+
+from admitone.kernel.authority import Ask, Audience, Granted
+from admitone.kernel.contracts.contract import Contract
+from admitone.kernel.contracts.credentials import credential_of, refuse_cross_site, refuse_outsiders
+from admitone.kernel.contracts.incoming import Incoming
+from admitone.kernel.ids import OrganizationId
+from admitone.kernel.limits import Hit, Limit, Per
+from admitone.kernel.scope import Caller
+
+_ANONYMOUS = (Audience.PUBLIC, Audience.INTERNAL)
+
+
+class Asked(Protocol):
+    """Whom the edge asks whether a caller may."""
+
+    async def ask(self, ask: Ask) -> Granted: ...
+
+
+class Admission:
+    """How the callers of one contract are let in."""
+
+    def __init__(self, contract: Contract, authority: Asked, internal_secret: str, session_cookie: str) -> None:
+        self._contract = contract
+        self._authority = authority
+        self._internal_secret = internal_secret
+        self._session_cookie = session_cookie
+        self._limits = tuple(limit for limit in contract.limits if limit.per is not Per.REQUEST)
+        self._limits_of_request = tuple(limit for limit in contract.limits if limit.per is Per.REQUEST)
+        self._anonymous = contract.audience in _ANONYMOUS and not contract.recognizes
+        self._unasked = self._anonymous and not contract.limits and contract.gate is None
+
+    async def admit(self, incoming: Incoming, request: Any, organization: OrganizationId | None) -> Caller:
+        """The caller, if it may."""
+        contract = self._contract
+        caller = Caller(None, incoming.correlation_id, None, incoming.device, incoming.address)
+        if contract.audience is Audience.INTERNAL:
+            refuse_outsiders(incoming, self._internal_secret)
+        if contract.sets_cookies and not contract.is_safe:
+            refuse_cross_site(incoming, silent_is_ours=True)
+        if self._unasked:
+            return caller
+        granted = await self._authority.ask(self._ask(incoming, request, organization, caller))
+        if organization is not None and granted.organization != organization:
+            raise AssertionError(f"{contract.id}: asked for {organization}, granted for {granted.organization}")
+        return Caller(granted.identity, caller.correlation_id, None, caller.device, caller.address)
+
+    def _ask(self, incoming: Incoming, request: Any, organization: OrganizationId | None, caller: Caller) -> Ask:
+        contract = self._contract
+        return Ask(
+            contract.audience,
+            None if self._anonymous else credential_of(incoming, contract, self._session_cookie),
+            organization,
+            contract.permission,
+            contract.gate,
+            caller,
+            self._limits,
+            _hits(self._limits_of_request, request) if self._limits_of_request else (),
+        )
+
+
+def _hits(limits: tuple[Limit, ...], request: Any) -> tuple[Hit, ...]:
+    return tuple(Hit(limit, limit.subject(request)) for limit in limits if limit.subject)

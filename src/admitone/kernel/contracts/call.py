@@ -1,0 +1,174 @@
+"""A call: one request that was let in, as its handler sees it.
+
+Promise: whatever a handler does through its call happens in the caller's organisation, under the request's
+idempotency key and correlation id, and is waited for no longer than the contract says. An input that was submitted
+runs even when nobody waits any more.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeVar
+from uuid import UUID
+
+from admitone.kernel.authority import Audience
+from admitone.kernel.batch import Answered, Batcher
+from admitone.kernel.commands import Command
+from admitone.kernel.contracts.contract import Contract
+from admitone.kernel.contracts.incoming import Headers, Incoming
+from admitone.kernel.contracts.wire import to_canonical
+from admitone.kernel.db import Database
+from admitone.kernel.errors import OutcomeUnknown, Unavailable
+from admitone.kernel.idempotency import Keyed
+from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.scope import Caller, IdentityScope, PlatformScope, Scope
+from admitone.kernel.words import Language, Words, choose
+
+Outcome = TypeVar("Outcome")
+Result = TypeVar("Result")
+Input = TypeVar("Input")
+
+
+@dataclass(frozen=True, slots=True)
+class Cookie:
+    """A cookie to set; safe unless somebody says otherwise. `max_age_seconds=0` takes it away."""
+
+    name: str
+    value: str
+    max_age_seconds: int | None = None
+    path: str = "/"
+    http_only: bool = True
+    secure: bool = True
+    same_site: Literal["Lax", "Strict", "None"] = "Lax"
+
+    def __post_init__(self) -> None:
+        if any(sign in self.name + self.value + self.path for sign in ';, \r\n"\\') or not self.value.isascii():
+            raise ValueError(f"cookie {self.name!r} has a value that a header cannot carry")
+
+    def header(self) -> str:
+        parts = [f"{self.name}={self.value}", f"Path={self.path}", f"SameSite={self.same_site}"]
+        if self.max_age_seconds is not None:
+            parts.append(f"Max-Age={self.max_age_seconds}")
+        if self.http_only:
+            parts.append("HttpOnly")
+        if self.secure:
+            parts.append("Secure")
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a call stands on: the same for all calls of one edge."""
+
+    database: Database
+    batcher: Batcher
+
+
+class Call:
+    def __init__(
+        self,
+        contract: Contract,
+        incoming: Incoming,
+        ground: Ground,
+        request: Any,
+        caller: Caller,
+        organization: OrganizationId | None,
+    ) -> None:
+        self.contract = contract
+        self.caller = caller
+        self.organization = organization
+        self.set_cookies: list[Cookie] = []
+        self.replayed: bool | None = None
+        self._incoming = incoming
+        self._ground = ground
+        self._request = request
+
+    @property
+    def identity(self) -> IdentityId | None:
+        return self.caller.actor
+
+    @property
+    def correlation_id(self) -> UUID:
+        return self.caller.correlation_id
+
+    @property
+    def headers(self) -> Headers:
+        return Headers(self._incoming.headers)
+
+    @property
+    def body(self) -> bytes:
+        """The raw bytes, of contracts that read RAW."""
+        return self._incoming.body
+
+    @property
+    def language(self) -> Language:
+        return choose(self.headers.get("accept-language"))
+
+    @property
+    def words(self) -> Words:
+        return Words(self.language)
+
+    @cached_property
+    def cookies(self) -> dict[str, str]:
+        return dict(self._incoming.cookies())
+
+    def set_cookie(self, cookie: Cookie) -> None:
+        if cookie.name not in self.contract.sets_cookies:
+            raise TypeError(f"{self.contract.id}: cookie {cookie.name!r} is not declared")
+        self.set_cookies.append(cookie)
+
+    async def batch(
+        self, command: Command[Any, Input, Outcome], each: Input, *, scope: Scope | PlatformScope | None = None
+    ) -> Outcome:
+        """Run the command for this input, together with whoever calls it at the same time."""
+        submitted = self._ground.batcher.submit(command, scope or self._own_scope(), each, self._keyed(command))
+        return await self._answered(submitted)
+
+    async def run(
+        self, command: Command[Any, Input, Outcome], each: Input, *, scope: Scope | PlatformScope | None = None
+    ) -> Outcome:
+        """Run the command for this input alone."""
+        submitted = self._ground.batcher.run_one(command, scope or self._own_scope(), each, self._keyed(command))
+        return await self._answered(submitted)
+
+    async def read(
+        self,
+        query: Callable[..., Awaitable[Result]],
+        *args: Any,
+        scope: Scope | IdentityScope | PlatformScope | None = None,
+    ) -> Result:
+        """Ask, without changing anything."""
+        try:
+            async with asyncio.timeout(self.contract.wait_seconds):
+                return await self._ground.database.read(scope or self._reading_scope(), query, *args)
+        except TimeoutError:
+            raise Unavailable() from None
+
+    async def _answered(self, submitted: Awaitable[Answered[Outcome]]) -> Outcome:
+        try:
+            async with asyncio.timeout(self.contract.wait_seconds):
+                answered = await submitted
+        except TimeoutError:
+            raise OutcomeUnknown() from None
+        # A handler may run two commands; the answer is a repetition only when both are.
+        self.replayed = answered.replayed and self.replayed is not False
+        return answered.outcome
+
+    def _own_scope(self) -> Scope:
+        if self.contract.audience is not Audience.ORGANIZATION or self.organization is None:
+            raise TypeError(f"{self.contract.id}: {self.contract.audience.name} has no scope of its own; name one")
+        return Scope(self.organization)
+
+    def _reading_scope(self) -> Scope | IdentityScope:
+        if self.contract.audience is Audience.PERSON and self.identity is not None:
+            return IdentityScope(self.identity)
+        return self._own_scope()
+
+    def _keyed(self, command: Command[Any, Any, Any]) -> Keyed | None:
+        if self.contract.idempotent_by is None:
+            return None
+        key = getattr(self._request, self.contract.fields[self.contract.idempotent_by].name)
+        digest = hashlib.sha256(to_canonical(self._request)).digest()
+        return Keyed(contract=f"{self.contract.id}:{command.name}", caller=self.caller.key, key=key, hash=digest)

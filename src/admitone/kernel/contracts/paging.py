@@ -1,0 +1,75 @@
+"""Lists, page by page, one way for all of them.
+
+Promise: a page starts right after the last row of the one before, whatever was added or removed in between; a cursor
+is opaque, and one that we did not make is refused as 422.
+
+    after = request.after(tuple[str, UUID]) or ("", NIL)
+    rows = await tx.fetch(LIST_COUNTERS, *after, request.limit + 1)
+    return page_of([Counter.of(row) for row in rows], request.limit, key=lambda counter: (counter.name, counter.id))
+"""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as NotBase64
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Generic, TypeVar, cast
+
+import msgspec
+from msgspec import Meta
+
+from admitone.kernel.contracts.refusals import ValidationFailed
+from admitone.kernel.contracts.wire import LARGEST_INTEGER, Wire, from_wire, to_wire
+
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=tuple[Any, ...])
+Cursor = Annotated[str, Meta(min_length=1, max_length=512, pattern="^[A-Za-z0-9_-]+$")]
+
+_encode = msgspec.msgpack.Encoder(enc_hook=to_wire).encode
+
+
+class PageRequest(Wire):
+    """What every list takes; filters are added in a subclass."""
+
+    cursor: Cursor | None = None
+    limit: Annotated[int, Meta(ge=1, le=100)] = 50
+
+    def after(self, kind: type[Key]) -> Key | None:
+        """The sort key of the last row that the caller has seen; `None` at the start."""
+        return None if self.cursor is None else key_in(self.cursor, kind)
+
+
+class Page(Wire, Generic[Item]):
+    """What every list gives."""
+
+    items: list[Item]
+    next_cursor: str | None
+
+
+def page_of(rows: Sequence[Item], limit: int, key: Callable[[Item], tuple[Any, ...]]) -> Page[Item]:
+    """A page of rows that were fetched with `LIMIT limit + 1`: the one too many tells that there is a next page."""
+    items = list(rows[:limit])
+    more = len(rows) > limit
+    return Page(items=items, next_cursor=cursor_of(key(items[-1])) if more else None)
+
+
+def cursor_of(key: tuple[Any, ...]) -> str:
+    return urlsafe_b64encode(_encode(key)).decode().rstrip("=")
+
+
+def key_in(cursor: str, kind: type[Key]) -> Key:
+    try:
+        packed = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        key = msgspec.msgpack.decode(packed, type=kind, dec_hook=from_wire)
+    except (NotBase64, ValueError, RecursionError):
+        raise _not_ours() from None
+    # Other spellings of the same key, texts with NUL and integers beyond 64 bits were never made by us.
+    if cursor_of(key) != cursor or not all(_fits_postgres(part) for part in key):
+        raise _not_ours()
+    return cast("Key", key)
+
+
+def _fits_postgres(part: Any) -> bool:
+    return not (isinstance(part, str) and "\0" in part) and not (isinstance(part, int) and part > LARGEST_INTEGER)
+
+
+def _not_ours() -> ValidationFailed:
+    return ValidationFailed.at("$.cursor", "This cursor did not come from a page of this list")

@@ -1,0 +1,70 @@
+"""The door rule: a package is entered by its `api`, its `facts` or its `port`, and by nothing else.
+
+So a package may change everything behind its door. `entrypoints` knows every package, by its manifest.
+"""
+
+from collections.abc import Iterable
+
+from tests.architecture.source_tree import Source, imports
+
+ROOT = "admitone"
+FREE = "kernel"
+KNOWS_ALL = "entrypoints"
+DOORS = ("api", "facts", "port")
+
+SHELVES_THAT_ARE_ONE_PACKAGE = ("kernel", "entrypoints", "entitlements")
+
+RESERVED = {
+    "stripe": "admitone.finance.gateways.stripe",
+    "asyncpg": "admitone.kernel",
+    "httpx": "admitone.kernel.outbound",
+    "requests": "admitone.kernel.outbound",
+    "aiohttp": "admitone.kernel.outbound",
+}
+"""What only one place may import: processors' software, the driver of the database, whatever calls out."""
+
+
+def package_of(module: str) -> str:
+    """`admitone.finance.ledger.store` belongs to `admitone.finance.ledger`."""
+    parts = module.split(".")
+    return ".".join(parts[:2] if len(parts) > 1 and parts[1] in SHELVES_THAT_ARE_ONE_PACKAGE else parts[:3])
+
+
+def closed_doors(source: Iterable[Source]) -> list[str]:
+    """Imports that enter another package past its door."""
+    return [
+        f"{each.at(node)} {complaint}"
+        for each in source
+        for node, imported in imports(each)
+        if (complaint := _complaint(each.name, imported))
+    ]
+
+
+def misplaced_dependencies(source: Iterable[Source]) -> list[str]:
+    """Imports of software that belongs in one place."""
+    return [
+        f"{each.at(node)} imports {dependency}, which belongs in {RESERVED[dependency]}"
+        for each in source
+        for node, imported in imports(each)
+        if (dependency := imported.partition(".")[0]) in RESERVED and not _within(each.name, RESERVED[dependency])
+    ]
+
+
+def _complaint(importer: str, imported: str) -> str | None:
+    shelf = importer.split(".")[1] if "." in importer else ""
+    if imported == "?":
+        return None if shelf == KNOWS_ALL else "imports by a name that is computed; write the import"
+    if not _within(imported, ROOT) or _within(imported, f"{ROOT}.{FREE}"):
+        return None
+    package = package_of(imported)
+    if package == package_of(importer):
+        return None
+    door = imported.removeprefix(package).lstrip(".").partition(".")[0]
+    allowed = (*DOORS, "module") if shelf == KNOWS_ALL else DOORS
+    if door in allowed:
+        return None
+    return f"enters {package} by {door or 'its front'!r}; use {', '.join(allowed)}"
+
+
+def _within(module: str, package: str) -> bool:
+    return module == package or module.startswith(f"{package}.")

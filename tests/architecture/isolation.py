@@ -1,0 +1,249 @@
+"""What the catalog must show: tables in their classes, roles without power, policies without gaps, keys by organisation.
+
+Each check takes the catalog and the manifests and returns sentences. The table of the architecture's section 4 stands
+here as `MAY`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from admitone.kernel.embedded import RUNTIME_LOGIN
+from admitone.kernel.manifest import Module, Table, TableClass
+from admitone.kernel.migrate import OWNER
+from admitone.kernel.scope import Role
+from tests.architecture.catalog import Catalog, Row
+
+ANCHOR = "kernel.tenant"
+READ, WRITE = {"SELECT"}, {"SELECT", "INSERT", "UPDATE", "DELETE"}
+
+MAY: dict[tuple[str, TableClass], set[str]] = {
+    (Role.APP, TableClass.TENANT): WRITE,
+    (Role.BUYER, TableClass.TENANT): READ,
+    (Role.BUYER, TableClass.IDENTITY): READ,
+    (Role.IDENTITY, TableClass.IDENTITY): WRITE,
+    (Role.AUTHORITY, TableClass.IDENTITY): READ,
+    (Role.AUTHORITY, TableClass.PLATFORM): READ,
+}
+"""What a role may do with the tables of a class. Registries and maintenance go through the owner's functions."""
+
+MAY_WITH: dict[tuple[str, str], set[str]] = {
+    (Role.APP, "kernel.audit_entry"): {"INSERT"},
+    (Role.AUTHORITY, "kernel.limit_counter"): {"SELECT", "INSERT", "UPDATE"},
+    (Role.AUTHORITY, "kernel.migration"): set(),
+}
+"""What it may do with one table instead: the app enqueues and audits, authority counts. New ones are a line here."""
+
+COMMANDS = {"r": {"SELECT"}, "a": {"INSERT"}, "w": {"UPDATE"}, "d": {"DELETE"}, "*": WRITE}
+NEEDS_USING, NEEDS_CHECK = "rwd*", "aw*"
+POWERS = ("rolsuper", "rolbypassrls", "rolcanlogin", "rolcreaterole", "rolcreatedb", "rolreplication")
+MONEY = {"minor", "amount", "price", "fee", "fees", "total", "balance", "cents", "net", "gross", "cost", "refunded"}
+
+Check = Callable[[Catalog, dict[str, Table], tuple[Module, ...]], Iterator[str]]
+
+
+def own(column: str, setting: str) -> str:
+    """The standard expression of a policy, as PostgreSQL prints it."""
+    return f"({column} = (NULLIF(current_setting('app.{setting}'::text, true), ''::text))::uuid)"
+
+
+def owner_of(table: str) -> str:
+    return "id" if table == ANCHOR else "organization_id"
+
+
+def faults(catalog: Catalog, modules: Iterable[Module]) -> list[str]:
+    """Everything that is wrong with the database."""
+    modules = tuple(modules)
+    declared = {f"{module.name}.{table.name}": table for module in modules for table in module.tables}
+    return [sentence for check in CHECKS for sentence in check(catalog, declared, modules)]
+
+
+def manifests(catalog: Catalog, declared: dict[str, Table], _: tuple[Module, ...]) -> Iterator[str]:
+    there = {each["name"] for each in catalog.tables if not each["is_partition"]}
+    yield from (f"{name} is in no manifest; give it a class there" for name in sorted(there - declared.keys()))
+    yield from (f"{name} is in a manifest and not in the database" for name in sorted(declared.keys() - there))
+
+
+def relations(catalog: Catalog, _: dict[str, Table], __: tuple[Module, ...]) -> Iterator[str]:
+    for each in catalog.relations:
+        if each["owner"] != OWNER:
+            yield f"{each['name']} is owned by {each['owner']}, not by {OWNER}"
+        if each["kind"] in "mf":
+            yield f"{each['name']} is a materialised view or foreign table, which no policy guards"
+        elif each["kind"] == "v" and not each["is_invoker"]:
+            yield f"view {each['name']} reads with its owner's rights; create it WITH (security_invoker = true)"
+        elif each["kind"] in "rp" and not (each["enabled"] and each["forced"]):
+            yield f"{each['name']} lacks ENABLE or FORCE ROW LEVEL SECURITY"
+
+
+def roles(catalog: Catalog, _: dict[str, Table], __: tuple[Module, ...]) -> Iterator[str]:
+    there = {each["name"]: each for each in catalog.roles}
+    for name in (OWNER, *Role, RUNTIME_LOGIN):
+        role = there.get(name)
+        if role is None:
+            yield f"role {name} does not exist"
+            continue
+        powers = [power for power in POWERS if role[power] and (name, power) != (RUNTIME_LOGIN, "rolcanlogin")]
+        if powers:
+            yield f"role {name} has {', '.join(powers)}"
+        if name != OWNER and role["owns"]:
+            yield f"role {name} owns {', '.join(role['owns'][:3])}"
+        beyond = set(role["member_of"]) - (set(Role) if name == RUNTIME_LOGIN else set())
+        if beyond or role["inherits"]:
+            yield f"role {name} has the rights of {', '.join(sorted(beyond or role['member_of']))} without asking"
+    yield from (f"{each['role']} may create in schema {each['name']}" for each in catalog.schemas)
+
+
+def grants(catalog: Catalog, declared: dict[str, Table], _: tuple[Module, ...]) -> Iterator[str]:
+    for each in catalog.grants:
+        table, role, privilege = each["table"], each["role"], each["privilege"]
+        if role == OWNER:
+            continue
+        if table not in declared:
+            yield f"{role} may {privilege} {table}, which is no table of a manifest"
+            continue
+        allowed = MAY_WITH.get((role, table), MAY.get((role, declared[table].kind), set()))
+        if privilege not in allowed:
+            yield f"{role} may {privilege} {table}, which the class {declared[table].kind} does not allow"
+        elif declared[table].append_only and privilege not in ("SELECT", "INSERT"):
+            yield f"{role} may {privilege} {table}, which is append-only"
+        elif not any(role in p["roles"] and privilege in COMMANDS[p["command"]] for p in _policies(catalog, table)):
+            yield f"{role} may {privilege} {table}, and no policy says which rows"
+
+
+def policies(catalog: Catalog, declared: dict[str, Table], modules: tuple[Module, ...]) -> Iterator[str]:
+    for policy in catalog.policies:
+        name = f"policy {policy['name']} on {policy['table']}"
+        beyond = set(policy["roles"]) - {OWNER, *Role}
+        if beyond:
+            yield f"{name} is for {', '.join(sorted(beyond))}; bind it to a role of ours"
+        if policy["command"] in NEEDS_USING and policy["using"] is None:
+            yield f"{name} has no USING"
+        if policy["command"] in NEEDS_CHECK and policy["with_check"] is None:
+            yield f"{name} has no WITH CHECK"
+        if policy["table"] in declared:
+            yield from (f"{name} {wrong}" for wrong in _wrong_rows(policy, declared[policy["table"]].kind, modules))
+
+
+def _wrong_rows(policy: Row, kind: TableClass, modules: tuple[Module, ...]) -> Iterator[str]:
+    """Policies whose rows are not a matter of taste."""
+    said = {policy["using"], policy["with_check"]} - {None}
+    if Role.APP in policy["roles"] and said != {own(owner_of(policy["table"]), "organization_id")}:
+        yield f"gives the app other rows than its organisation's: {' '.join(sorted(said))}"
+    if Role.BUYER in policy["roles"] and (policy["command"] != "r" or said != {own("identity_id", "identity_id")}):
+        yield f"gives the buyer other rows than their own to read: {' '.join(sorted(said))}"
+    if OWNER in policy["roles"] and kind is not TableClass.PLATFORM and not _module(policy, modules).definer_functions:
+        yield "lets the owner see rows, and its package has no function that would need it"
+
+
+def _module(policy: Row, modules: tuple[Module, ...]) -> Module:
+    schema = policy["table"].partition(".")[0]
+    return next(module for module in modules if module.name == schema)
+
+
+def tenant_columns(catalog: Catalog, declared: dict[str, Table], _: tuple[Module, ...]) -> Iterator[str]:
+    for table in _tenants(declared):
+        owner = owner_of(table)
+        columns = {column["name"]: column for column in catalog.of(table, catalog.columns)}
+        if owner not in columns or columns[owner]["type"] != "uuid" or not columns[owner]["not_null"]:
+            yield f"{table} has no {owner} uuid NOT NULL"
+        yield from (
+            f"{table}.{name} is numbered by a sequence, which one shard cannot share; use a UUIDv7"
+            for name, column in columns.items()
+            if column["is_numbered"]
+        )
+
+
+def tenant_keys(catalog: Catalog, declared: dict[str, Table], modules: tuple[Module, ...]) -> Iterator[str]:
+    listed = {f"{module.name}.{name}" for module in modules for name in module.listed_indexes}
+    excused = set()
+    for index in catalog.indexes:
+        table, name = index["table"], f"{index['table'].partition('.')[0]}.{index['name']}"
+        if table not in _tenants(declared) or index["first"] == owner_of(table):
+            continue
+        if name not in listed or index["is_unique"]:
+            yield f"index {name} on {table} begins with {index['first']}, not with {owner_of(table)}"
+        elif index["method"] == "btree" and not (index["first"] == "identity_id" and _buyer_reads(catalog, table)):
+            yield f"index {name} is listed, but begins with no identity_id that a buyer's policy would use"
+        excused.add(name)
+    yield from (f"index {name} is listed as an exception and is none" for name in sorted(listed - excused))
+
+
+def foreign_keys(catalog: Catalog, declared: dict[str, Table], _: tuple[Module, ...]) -> Iterator[str]:
+    tenants = _tenants(declared)
+    for key in catalog.foreign_keys:
+        name = f"foreign key {key['name']} on {key['table']}"
+        if key["on_delete"] in "nd" or key["on_update"] in "cnd":
+            yield f"{name} changes rows by itself (SET NULL, SET DEFAULT or ON UPDATE CASCADE)"
+        if key["references"] in tenants and key["table"] not in tenants:
+            yield f"{name} ties a table of everybody to {key['references']}, which is spread over shards"
+        elif key["table"] in tenants and (key["first"], key["first_there"]) != (
+            owner_of(key["table"]),
+            owner_of(key["references"]),
+        ):
+            yield f"{name} does not begin with organization_id on both sides"
+    for table in sorted(tenants - _reaching_anchor(catalog)):
+        yield f"{table} does not reach {ANCHOR} by its foreign keys"
+
+
+def functions(catalog: Catalog, _: dict[str, Table], modules: tuple[Module, ...]) -> Iterator[str]:
+    listed = {f"{module.name}.{name}" for module in modules for name in module.definer_functions}
+    definers = [each for each in catalog.functions if each["is_definer"]]
+    for each in definers:
+        if each["name"] not in listed:
+            yield f"function {each['name']} is SECURITY DEFINER and in no manifest"
+        if not each["is_pinned"]:
+            yield f"function {each['name']} is SECURITY DEFINER without a pinned search_path"
+        if each["is_public"]:
+            yield f"function {each['name']} is SECURITY DEFINER and everybody may call it"
+        if each["owner"] != OWNER:
+            yield f"function {each['name']} is SECURITY DEFINER for {each['owner']}"
+    yield from (f"function {each['name']} is LEAKPROOF" for each in catalog.functions if each["is_leakproof"])
+    for name in sorted(listed - {each["name"] for each in definers}):
+        yield f"function {name} is in a manifest and not in the database"
+
+
+def unwanted(catalog: Catalog, _: dict[str, Table], __: tuple[Module, ...]) -> Iterator[str]:
+    yield from (f"{each['name']} exists; rules live in constraints and in policy" for each in catalog.others)
+
+
+def money(catalog: Catalog, _: dict[str, Table], __: tuple[Module, ...]) -> Iterator[str]:
+    for column in catalog.columns:
+        name = f"{column['table']}.{column['name']}"
+        inexact = column["type"] in ("float4", "float8", "numeric", "money")
+        if column["name"].endswith("_minor") and column["type"] != "int8":
+            yield f"{name} is {column['type']}; minor units are bigint"
+        elif inexact and MONEY & set(column["name"].split("_")):
+            yield f"{name} is {column['type']}; money is whole minor units"
+
+
+CHECKS: tuple[Check, ...] = (
+    manifests,
+    relations,
+    roles,
+    grants,
+    policies,
+    tenant_columns,
+    tenant_keys,
+    foreign_keys,
+    functions,
+    unwanted,
+    money,
+)
+
+
+def _tenants(declared: dict[str, Table]) -> set[str]:
+    return {name for name, table in declared.items() if table.kind is TableClass.TENANT}
+
+
+def _policies(catalog: Catalog, table: str) -> list[Row]:
+    return catalog.of(table, catalog.policies)
+
+
+def _buyer_reads(catalog: Catalog, table: str) -> bool:
+    return any(Role.BUYER in policy["roles"] for policy in _policies(catalog, table))
+
+
+def _reaching_anchor(catalog: Catalog) -> set[str]:
+    reached = {ANCHOR}
+    while new := {key["table"] for key in catalog.foreign_keys if key["references"] in reached} - reached:
+        reached |= new
+    return reached

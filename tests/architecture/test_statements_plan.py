@@ -1,0 +1,106 @@
+"""Every statement that can be sent is understood by the database it is sent to."""
+
+import importlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from admitone.kernel import db
+from admitone.kernel.scope import Role
+from tests.architecture.planning import Sessions, a_session_of_every_role, unplannable
+from tests.architecture.source_tree import SOURCE, TESTS, sources
+from tests.architecture.sql_places import is_store
+from tests.architecture.statements import (
+    PLATFORM,
+    TENANT,
+    Statement,
+    all_statements,
+    constants_that_hide_statements,
+    statements_of,
+)
+from tests.architecture.test_doors import plant
+
+FAULTY_STORE = """
+from admitone.kernel.db import IdentityTx, PlatformTx, Tx
+from admitone.kernel.statements import Insert, Lock
+
+RIGHT = "SELECT value FROM toy.counter WHERE organization_id = $1"
+TYPO = "SELECT vlaue FROM toy.counter WHERE organization_id = $1"
+SYNTAX = "SELECT value, FROM toy.counter WHERE organization_id = $1"
+KEYWORD = "SELCT value FROM toy.counter WHERE organization_id = $1"
+NO_TABLE = "DELETE FROM toy.basket WHERE organization_id = $1"
+NO_SCHEMA = "SELECT value FROM counter WHERE organization_id = $1"
+NO_GRANT = "DELETE FROM toy.counter WHERE organization_id = $1"
+OTHER_ROLE = "SELECT nickname FROM toy.profile WHERE identity_id = $1"
+NO_ROLE = "SELECT nickname FROM toy.nickname WHERE nickname = $1"
+NO_FUNCTION_GRANT = "SELECT toy.claim_nickname($2, $1::uuid)"
+FIRST_IS_TEXT = "SELECT value FROM toy.counter WHERE organization_id = $2 AND name = $1"
+FIRST_IS_UNUSED = "SELECT value FROM toy.counter WHERE organization_id = $2"
+LOCK = Lock("SELECT name FROM toy.counter WHERE organization_id = $1 AND nmae = ANY($2) ORDER BY 1", key="name")
+INSERT = Insert("toy.counter", {"name": "text", "ceiling": "bigint", "sides": "integer"})
+UNKNOWN = "SELECT a.nothing FROM toy.counter AS a"
+
+
+async def touch(tx: Tx) -> None:
+    for statement in (RIGHT, TYPO, SYNTAX, NO_TABLE, NO_SCHEMA, NO_GRANT, OTHER_ROLE, NO_FUNCTION_GRANT):
+        await tx.fetch(statement)
+    for statement in (FIRST_IS_TEXT, FIRST_IS_UNUSED, LOCK, INSERT):
+        await tx.fetch(statement)
+
+
+async def touch_platform(tx: PlatformTx) -> None:
+    await tx.fetch(NO_ROLE)
+"""
+
+
+@pytest.fixture(scope="module")
+async def sessions(database_url: str) -> AsyncIterator[Sessions]:
+    async with a_session_of_every_role(database_url) as sessions:
+        yield sessions
+
+
+@pytest.mark.covers("OPS-022")
+async def test_every_statement_plans(sessions: Sessions):
+    statements = all_statements()
+    assert {"tests.toy.store.ADD", "admitone.kernel.idempotency.FIND_ANSWERS"} <= {str(each) for each in statements}
+    assert await unplannable(sessions, statements) == []
+
+
+async def test_every_role_can_open_a_scope(sessions: Sessions):
+    plain = [each for each in statements_of(db) if each.name in ("SET_SCOPE", "TRANSACTION_STATUS", "PING")]
+    assert len(plain) == 3
+    for role in Role:
+        assert await unplannable(dict.fromkeys(Role, sessions[role]), plain) == []
+
+
+def test_no_constant_hides_a_statement():
+    stores = [each.name for each in (*sources(SOURCE), *sources(TESTS.parent, "tests/toy")) if is_store(each.name)]
+    hidden = [problem for name in stores for problem in constants_that_hide_statements(importlib.import_module(name))]
+    assert hidden == []
+
+
+async def test_a_statement_that_does_not_plan_is_seen(sessions: Sessions, tmp_path: Path, monkeypatch):
+    monkeypatch.syspath_prepend(plant(tmp_path, {"faulty/store.py": FAULTY_STORE}))
+    planted = statements_of(importlib.import_module("faulty.store"))
+
+    unplanned = [line.split()[0].removeprefix("faulty.store.") for line in await unplannable(sessions, planted)]
+
+    names = [each.name for each in planted]
+    assert sorted(set(names) - set(unplanned)) == ["RIGHT"]
+    assert unplanned.count("LOCK") == 3, "each form of a lock is planned"
+
+
+async def test_the_annotation_says_who_sends_a_statement():
+    kinds = {str(each): each.kinds for each in all_statements()}
+    assert kinds["tests.toy.store.ADD"] == {TENANT}
+    assert kinds["tests.toy.store.FIND_GATES"] == {PLATFORM}
+    assert kinds["admitone.kernel.limits.COUNT_HITS"] == {PLATFORM}
+    assert Statement("a", "B", "SELECT 1", frozenset()).choices == [tuple(Role)], "not said: anybody who can"
+
+
+def test_a_hidden_statement_is_seen(tmp_path: Path, monkeypatch):
+    code = 'BY_NAME = {"all": "SELECT value FROM toy.counter"}\nFINE = "SELECT 1"\nNAMES = ("a", "b")'
+    monkeypatch.syspath_prepend(plant(tmp_path, {"hiding/store.py": code}))
+    [hidden] = constants_that_hide_statements(importlib.import_module("hiding.store"))
+    assert hidden.startswith("hiding.store.BY_NAME")

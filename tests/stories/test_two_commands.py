@@ -1,0 +1,234 @@
+"""A person types `make run` and later presses Ctrl-C; a machine is less polite."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from admitone.kernel.config import ROOT
+from admitone.kernel.embedded import SUPERUSER, Cluster, Server, find_server, tool
+
+ADMITONE = [sys.executable, "-m", "admitone.entrypoints.cli"]
+A_SALE = "CREATE TABLE sold (ticket int); INSERT INTO sold VALUES (1), (2)"
+SALES = "SELECT count(*) FROM sold"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def until(happened: Callable[[], object], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def ask(server: Server | None, sql: str) -> str:
+    assert server
+    asked = [tool("psql"), "-XAtq", "-d", server.url(SUPERUSER), "-c", sql]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def clean_environment(**more: str) -> dict[str, str]:
+    """A shell in which nobody exported anything, and no `.env` of the developer."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    return {**kept, "ADMITONE_ENV_FILE": os.devnull, **more}
+
+
+class Desk:
+    """Where somebody starts Admit One, again and again, on one data folder."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.port = free_port()
+        self.said = home.parent / "said"
+        self.running: subprocess.Popen[bytes] | None = None
+
+    def run(self, command: list[str] | None = None, **environ: str) -> subprocess.Popen[bytes]:
+        chosen = command or [*ADMITONE, "run", "--port", str(self.port), "--data", str(self.home)]
+        with self.said.open("wb") as said:
+            self.running = subprocess.Popen(
+                chosen, stdout=said, stderr=said, env=clean_environment(**environ), start_new_session=True
+            )
+        until(lambda: "Ctrl-C stops everything" in self.words or self.running.poll() is not None)
+        assert self.running.poll() is None, self.words
+        return self.running
+
+    @property
+    def words(self) -> str:
+        return self.said.read_text()
+
+    def health(self, name: str) -> int:
+        try:
+            return httpx.get(f"http://127.0.0.1:{self.port}/health/{name}", timeout=5).status_code
+        except httpx.TransportError:
+            return 0
+
+    def ctrl_c(self) -> int:
+        """As a terminal does it: to the whole group. Returns the status."""
+        assert self.running
+        os.killpg(self.running.pid, signal.SIGINT)
+        return self.running.wait(5)
+
+    def processes(self) -> list[int]:
+        """Everything that still has to do with this folder."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and self._concerns(entry):
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+        return found
+
+    def _concerns(self, process: Path) -> bool:
+        mine = str(self.home.parent).encode()
+        return any(mine in (process / part).read_bytes() for part in ("cmdline", "environ")) or mine in bytes(
+            (process / "cwd").readlink()
+        )
+
+    def kill_everything(self) -> None:
+        if self.running and self.running.poll() is None:
+            os.kill(self.running.pid, signal.SIGSTOP)  # It would start again what we kill.
+        for pid in self.processes():
+            os.kill(pid, signal.SIGKILL)
+        if self.running:
+            self.running.wait(5)
+        until(lambda: not self.processes())
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    folder = Path(tempfile.mkdtemp(prefix="admitone-story-"))
+    folder.chmod(0o711)
+    desk = Desk(folder / "data")
+    yield desk
+    desk.kill_everything()
+    Cluster(desk.home).remove()
+    shutil.rmtree(folder)
+
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+
+
+def is_installed() -> bool:
+    stamp = ROOT / ".venv" / ".installed"
+    return stamp.exists() and all(
+        stamp.stat().st_mtime >= (ROOT / name).stat().st_mtime for name in ("requirements.lock", "pyproject.toml")
+    )
+
+
+@pytest.mark.skipif(not is_installed(), reason="`make` would install first; run this by `make test`")
+def test_make_run_tells_where_to_look_and_one_ctrl_c_stops_it(desk):
+    make = ["make", "-C", str(ROOT), "--no-print-directory", "run", f"PORT={desk.port}", f"DATA={desk.home}"]
+    desk.run(make)
+    assert f"http://127.0.0.1:{desk.port}/docs" in desk.words
+    assert str(desk.home) in desk.words
+    assert desk.health("live") == 200
+    assert desk.health("ready") == 200
+    desk.ctrl_c()
+    assert not desk.processes()
+    assert "Traceback" not in desk.words
+
+
+def test_a_second_run_is_quick_and_keeps_data_and_secrets(desk):
+    desk.run()
+    ask(find_server(desk.home), A_SALE)
+    secrets = (desk.home / "secrets.env").read_text()
+    assert desk.ctrl_c() == 0
+    assert not desk.processes()
+
+    began = time.monotonic()
+    desk.run()
+    assert time.monotonic() - began < 8
+    assert ask(find_server(desk.home), SALES) == "2"
+    assert (desk.home / "secrets.env").read_text() == secrets
+    desk.running.send_signal(signal.SIGTERM)
+    assert desk.running.wait(5) == 0
+
+
+def test_after_kill_9_of_everything_the_next_run_recovers(desk):
+    desk.run()
+    ask(find_server(desk.home), A_SALE)
+    desk.kill_everything()
+    assert desk.health("live") == 0
+
+    desk.run()
+    assert desk.health("ready") == 200
+    assert ask(find_server(desk.home), SALES) == "2"
+    assert desk.ctrl_c() == 0
+
+
+def test_nothing_outlives_a_killed_run(desk):
+    desk.run().kill()
+    desk.running.wait()
+    until(lambda: not desk.processes())
+
+
+def test_an_api_that_dies_ends_everything_with_a_word(desk):
+    run = desk.run()
+    [api] = [pid for pid in desk.processes() if b"\0serve\0" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    os.kill(api, signal.SIGKILL)
+    assert run.wait(5) == 1
+    assert "The API ended unexpectedly" in desk.words
+    assert not desk.processes()
+
+
+def test_readiness_follows_the_database_and_comes_back_with_it(desk):
+    run = desk.run()
+    run.send_signal(signal.SIGSTOP)  # So that it does not start the database again at once.
+    os.kill(find_server(desk.home).pid, signal.SIGKILL)
+    until(lambda: desk.health("ready") == 503)
+    assert desk.health("live") == 200
+    run.send_signal(signal.SIGCONT)
+    until(lambda: desk.health("ready") == 200)
+    assert desk.ctrl_c() == 0
+
+
+def test_a_port_or_a_folder_in_use_is_one_sentence(desk):
+    desk.run()
+    same_port = subprocess.run(
+        [*ADMITONE, "run", "--port", str(desk.port)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=clean_environment(),
+    )
+    same_folder = subprocess.run(
+        [*ADMITONE, "run", "--port", str(free_port()), "--data", desk.home],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=clean_environment(),
+    )
+    assert (same_port.returncode, same_folder.returncode) == (1, 1)
+    assert f"Port {desk.port} on 127.0.0.1 cannot be used" in same_port.stderr
+    assert f"in use by process {desk.running.pid}" in same_folder.stderr
+    assert same_port.stderr.count("\n") == same_folder.stderr.count("\n") == 1
+
+
+@pytest.mark.covers("PLT-043")
+def test_a_named_server_is_used_instead_and_the_env_file_is_enough_to_migrate_it(desk):
+    file = desk.home.parent / "env"
+    with Cluster.temporary({"shared_buffers": "32MB"}) as theirs:
+        file.write_text(f"DATABASE_URL={theirs.url()}\nDIRECT_URL={theirs.url(SUPERUSER)}\n")
+        environ = clean_environment(ADMITONE_ENV_FILE=str(file), ADMITONE_DATA=str(desk.home))
+        migrated = subprocess.run([*ADMITONE, "migrate"], env=environ, capture_output=True, text=True, check=True)
+        assert "Applied 0001_kernel.sql" in migrated.stdout
+
+        desk.run(ADMITONE_ENV_FILE=str(file))
+        assert desk.health("ready") == 200
+        assert not (desk.home / "postgres").exists()
+        assert desk.ctrl_c() == 0
