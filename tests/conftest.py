@@ -6,15 +6,22 @@ Nothing of ours is replaced by a double. Tests share their worker's database and
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import asyncpg
+import httpx
 import pytest
 
+from admitone.entrypoints.http import assemble
 from admitone.kernel.batch import Batcher
+from admitone.kernel.config import Config
+from admitone.kernel.contracts import Edge
 from admitone.kernel.db import Database
 from admitone.kernel.embedded import SUPERUSER, Cluster
 from admitone.kernel.migrate import migrate
+from tests.toy.authority import ToyAuthority
+from tests.toy.module import MODULE
 
 TEMPLATE = "admitone_template"
 CLUSTER = "ADMITONE_TEST_CLUSTER"
@@ -105,3 +112,41 @@ async def superuser(superuser_url: str) -> AsyncIterator[asyncpg.Connection]:
     connection = await asyncpg.connect(superuser_url)
     yield connection
     await connection.close()
+
+
+INTERNAL_SECRET = "the internal secret of all tests, long enough"
+
+
+@pytest.fixture(scope="session")
+async def edge(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edge]:
+    """The toy behind the real edge, on this worker's database."""
+    surroundings = {
+        "DATABASE_URL": database_url,
+        "ADMITONE_DATA": str(tmp_path_factory.mktemp("home")),
+        "ORYA_CRON_SECRET": INTERNAL_SECRET,
+    }
+    edge = assemble(Config.load(surroundings), [MODULE], ToyAuthority(), strict=True)
+    async with alive(edge):
+        yield edge
+
+
+@asynccontextmanager
+async def alive(edge: Edge) -> AsyncIterator[None]:
+    """Start and stop the application as its server would."""
+    orders: asyncio.Queue[dict[str, str]] = asyncio.Queue()
+    answers: asyncio.Queue[dict[str, str]] = asyncio.Queue()
+    life = asyncio.create_task(edge({"type": "lifespan"}, orders.get, answers.put))
+    await orders.put({"type": "lifespan.startup"})
+    assert (await answers.get())["type"] == "lifespan.startup.complete"
+    try:
+        yield
+    finally:
+        await orders.put({"type": "lifespan.shutdown"})
+        await life
+
+
+@pytest.fixture
+async def http(edge: Edge) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(edge, client=("203.0.113.9", 4711))
+    async with httpx.AsyncClient(transport=transport, base_url="http://admitone.test") as client:
+        yield client

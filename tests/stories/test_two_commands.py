@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -103,7 +104,8 @@ class Desk:
         if self.running and self.running.poll() is None:
             os.kill(self.running.pid, signal.SIGSTOP)  # It would start again what we kill.
         for pid in self.processes():
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # Some follow their parent before their turn comes.
+                os.kill(pid, signal.SIGKILL)
         if self.running:
             self.running.wait(5)
         until(lambda: not self.processes())

@@ -602,22 +602,26 @@ class _Keeper:
 
     def _outlast_the_former(self) -> None:
         """We hold the folder, so whoever still runs here lost its parent and was told to end."""
-        orders = ((None, 3.0), (signal.SIGINT, 30.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 5.0))
-        for order, seconds in orders:
-            left = _living(self._data)
-            if order is not None and left:
-                self._tell(f"An earlier PostgreSQL (process {left[0]}) is still ending; sending it {order.name}.")
-            # The first process tells its children; where it is gone, they must be told.
-            head = _noted_pid(self._data)
-            for pid in [head] if head in left else left:
-                if order is not None and pid is not None:
-                    with suppress(ProcessLookupError):
-                        os.kill(pid, order)
-            if self._gone_within(seconds):
+        for order, seconds in ((None, 3.0), (signal.SIGINT, 30.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 5.0)):
+            if order is not None:
+                self._send_the_former(order)
+            gone = self._gone_within(seconds)
+            if self._stopping.is_set():
+                return
+            if gone:
                 # What it left behind must not be believed: its number may by now be another process's.
                 (self._data / "postmaster.pid").unlink(missing_ok=True)
                 return
         raise EmbeddedProblem(f"An earlier PostgreSQL still runs on {self._data} and does not end.")
+
+    def _send_the_former(self, order: signal.Signals) -> None:
+        left = _living(self._data)
+        # The first process tells its children; where it is gone, they must be told.
+        head = _noted_pid(self._data)
+        for pid in [head] if head in left else left:
+            self._tell(f"An earlier PostgreSQL (process {pid}) is still ending; sending it {order.name}.")
+            with suppress(ProcessLookupError):
+                os.kill(pid, order)
 
     def _gone_within(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds

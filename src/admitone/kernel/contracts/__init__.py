@@ -11,7 +11,7 @@ schemas.py     structs as JSON schemas       answering.py     answers and securi
 openapi.py     the document                  streaming.py     streams and events
 reference.py   the page at /docs             refusals.py      statuses, envelope, error page
 health.py      live and ready                refusing.py      refusals as answers
-                                             observing.py     figures and log lines
+texts.py       names and values              observing.py     figures and log lines
 """
 
 from admitone.kernel.authority import Audience

@@ -94,6 +94,7 @@ class Incoming:
     """One request as the server hands it over."""
 
     __slots__ = (
+        "_announced",
         "_receive",
         "address",
         "body",
@@ -112,6 +113,7 @@ class Incoming:
         self.path: str = scope["path"]
         self.query: bytes = scope["query_string"]
         self.body = b""
+        self._announced: int | None = None
         raw = scope["headers"]
         self.headers: dict[bytes, bytes] = dict(raw)
         given = self.headers.get(b"x-correlation-id")
@@ -164,7 +166,8 @@ class Incoming:
             return
         if not announced.isdigit():
             raise Malformed()
-        if int(announced) > limit_bytes:
+        self._announced = int(announced)
+        if self._announced > limit_bytes:
             raise TooLarge(limit_bytes=limit_bytes)
 
     async def read(self, limit_bytes: int) -> bytes:
@@ -175,7 +178,8 @@ class Incoming:
         body: bytes = message.get("body", b"")
         if len(body) > limit_bytes:
             raise TooLarge(limit_bytes=limit_bytes)
-        if message.get("more_body"):
+        # Granian says that more is to come even when all has come; waiting for nothing would cost a turn of the loop.
+        if message.get("more_body") and len(body) != self._announced:
             body = b"".join([body, *[chunk async for chunk in self.chunks(limit_bytes - len(body), limit_bytes)]])
         return body
 

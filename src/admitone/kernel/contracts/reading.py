@@ -5,12 +5,10 @@ contains a NUL, a lone surrogate or a number beyond its bounds. The usual case, 
 call of a decoder that was made once.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
-from urllib.parse import parse_qsl
 
 import msgspec
-from msgspec import inspect
 from starlette.datastructures import Headers as StarletteHeaders
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -19,12 +17,18 @@ from admitone.kernel.contracts.contract import Contract
 from admitone.kernel.contracts.incoming import Incoming
 from admitone.kernel.contracts.media import Reads
 from admitone.kernel.contracts.refusals import MalformedForm, MalformedJson, UnsupportedMediaType, ValidationFailed
+from admitone.kernel.contracts.texts import (
+    MOST_FIELDS,
+    collected,
+    converted_text,
+    fields_of_text,
+    pairs_of,
+    refuse_nul,
+    validation_failed,
+)
 from admitone.kernel.contracts.wire import Upload, from_wire, to_wire
-from admitone.kernel.errors import Malformed
 
 Reader = Callable[[Incoming, Mapping[str, str]], Awaitable[Any]]
-MOST_FIELDS = 200
-_LISTS = (inspect.ListType, inspect.VarTupleType, inspect.SetType, inspect.FrozenSetType)
 
 
 def reader_of(contract: Contract) -> Reader:
@@ -102,7 +106,7 @@ class _TextReader:
 
     def __init__(self, contract: Contract) -> None:
         self._takes = contract.takes
-        self._fields = _fields_of_text(contract)
+        self._fields = fields_of_text(contract)
 
     async def read(self, incoming: Incoming, in_path: Mapping[str, str]) -> Any:
         if self._takes is None:
@@ -129,7 +133,7 @@ class _FormReader:
         assert contract.takes is not None
         self._takes = contract.takes
         self._limit = contract.max_body_bytes
-        self._fields = _fields_of_text(contract)
+        self._fields = fields_of_text(contract)
 
     async def read(self, incoming: Incoming, in_path: Mapping[str, str]) -> Any:
         incoming.refuse_large(self._limit)
@@ -145,7 +149,7 @@ class _MultipartReader:
         assert contract.takes is not None
         self._takes = contract.takes
         self._limit = contract.max_body_bytes
-        self._fields = _fields_of_text(contract)
+        self._fields = fields_of_text(contract)
 
     async def read(self, incoming: Incoming, in_path: Mapping[str, str]) -> Any:
         incoming.refuse_large(self._limit)
@@ -205,78 +209,3 @@ def decoded_json(decode: Callable[[bytes], Any], body: bytes) -> Any:
     if b"\\u0000" in body:
         refuse_nul(msgspec.to_builtins(value, enc_hook=to_wire))
     return value
-
-
-def converted_text(fields: Mapping[str, Any], kind: type) -> Any:
-    """Text becomes numbers, dates and ids as the type says."""
-    refuse_nul(fields)
-    try:
-        return msgspec.convert(fields, kind, strict=False, dec_hook=from_wire)
-    except msgspec.ValidationError as error:
-        raise validation_failed(error) from None
-
-
-def validation_failed(error: msgspec.ValidationError) -> ValidationFailed:
-    """msgspec ends its sentence with the place: "Expected `int`, got `str` - at `$.amount`"."""
-    message, _, path = str(error).partition(" - at `")
-    return ValidationFailed.at(path.removesuffix("`") or "$", message)
-
-
-def refuse_nul(value: Any, path: str = "$") -> None:
-    """PostgreSQL cannot hold a NUL in text, so nothing inside should ever see one."""
-    if isinstance(value, str):
-        if "\0" in value:
-            raise ValidationFailed.at(path, "Text must not contain the NUL character")
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            refuse_nul(name, f"{path} (a key)")
-            refuse_nul(inner, f"{path}.{name}")
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        for position, inner in enumerate(value):
-            refuse_nul(inner, f"{path}[{position}]")
-
-
-def pairs_of(encoded: bytes) -> list[tuple[str, str]]:
-    """Names and values of a query or a form."""
-    try:
-        text = encoded.decode("ascii")
-        return parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
-    except ValueError:
-        raise Malformed() from None
-
-
-class _Field:
-    """How one field is found among names and values."""
-
-    __slots__ = ("is_list", "is_required")
-
-    def __init__(self, each: msgspec.structs.FieldInfo) -> None:
-        self.is_list = any(isinstance(kind, _LISTS) for kind in _options(inspect.type_info(each.type)))
-        self.is_required = each.required
-
-
-def _options(kind: inspect.Type) -> Iterator[inspect.Type]:
-    if isinstance(kind, inspect.UnionType):
-        yield from kind.types
-    else:
-        yield kind
-
-
-def _fields_of_text(contract: Contract) -> dict[str, _Field]:
-    return {name: _Field(each) for name, each in contract.fields.items() if name not in contract.path_names}
-
-
-def collected(pairs: list[tuple[str, Any]], fields: Mapping[str, _Field]) -> dict[str, Any]:
-    """One value per field, except where the field is a list; an empty box of a form is a field left out."""
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        field = fields.get(name)
-        if field is None or (value == "" and not field.is_required):
-            continue
-        if field.is_list:
-            found.setdefault(name, []).append(value)
-        elif name in found:
-            raise ValidationFailed.at(f"$.{name}", "Must come once")
-        else:
-            found[name] = value
-    return found
