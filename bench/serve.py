@@ -3,20 +3,20 @@
 usage: python -m bench.serve PORT [--one-by-one]
 """
 
-import asyncio
 import os
 import sys
 
-from admitone.entrypoints.http import assemble
-from admitone.entrypoints.serve import serve
-from admitone.kernel.config import Config
-from admitone.kernel.contracts import Audience, Call, Contract, Example
-from admitone.kernel.manifest import Module
 from tests.toy import commands
 from tests.toy.authority import ToyAuthority
 from tests.toy.model import Increment
 from tests.toy.routes import INCREMENT, PER_DEVICE, IncrementAnswer, IncrementRequest
 from tests.toy.routes import increment as coalesced
+
+from admitone.entrypoints.http import assemble
+from admitone.entrypoints.serve import serve
+from admitone.kernel.config import Config
+from admitone.kernel.contracts import Audience, Call, Contract
+from admitone.kernel.manifest import Module
 
 direct = Contract(
     id="TOY.DIRECT",
@@ -66,12 +66,6 @@ async def answer(call: Call, request: IncrementRequest) -> IncrementAnswer:  # n
 
 
 if __name__ == "__main__":
-    module = Module("toy", contracts=(coalesced, direct, trivial))
-    config = Config.load(os.environ)
-    asyncio.run(
-        serve(
-            assemble(config, [module], ToyAuthority(), coalesce="--one-by-one" not in sys.argv),
-            "127.0.0.1",
-            int(sys.argv[1]),
-        )
-    )
+    toy = Module("toy", contracts=(coalesced, direct, trivial))
+    application = assemble(Config.load(os.environ), [toy], ToyAuthority(), coalesce="--one-by-one" not in sys.argv)
+    serve(application, "127.0.0.1", int(sys.argv[1]))

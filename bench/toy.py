@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import asyncpg
 
 from admitone.kernel.embedded import SUPERUSER, Cluster
-from bench.calibration import callers, calibrate
+from bench.calibration import calibrate, callers
 from bench.figures import Figures, ratio, side_by_side
 from bench.ground import HERE, RUN_LOGIN, Ground, a_cluster, a_ground, a_script
 from bench.load import Plan, Report, load

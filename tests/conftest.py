@@ -5,8 +5,7 @@ Nothing of ours is replaced by a double. Tests share their worker's database and
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import asyncpg
@@ -75,12 +74,12 @@ def cluster(request: pytest.FixtureRequest) -> TestCluster:
 
 
 @pytest.fixture(scope="session")
-def database_name(cluster: TestCluster, worker_id: str) -> Iterator[str]:
+def database_name(cluster: TestCluster, worker_id: str) -> str:
     """This worker's clone of the template."""
     name = f"admitone_{worker_id}"
     admin = cluster.url("postgres", SUPERUSER)
     asyncio.run(run_as_superuser(admin, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}"))
-    yield name
+    return name
 
 
 @pytest.fixture(scope="session")
@@ -125,24 +124,10 @@ async def edge(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> A
         "ADMITONE_DATA": str(tmp_path_factory.mktemp("home")),
         "ORYA_CRON_SECRET": INTERNAL_SECRET,
     }
-    edge = assemble(Config.load(surroundings), [MODULE], ToyAuthority(), strict=True)
-    async with alive(edge):
-        yield edge
-
-
-@asynccontextmanager
-async def alive(edge: Edge) -> AsyncIterator[None]:
-    """Start and stop the application as its server would."""
-    orders: asyncio.Queue[dict[str, str]] = asyncio.Queue()
-    answers: asyncio.Queue[dict[str, str]] = asyncio.Queue()
-    life = asyncio.create_task(edge({"type": "lifespan"}, orders.get, answers.put))
-    await orders.put({"type": "lifespan.startup"})
-    assert (await answers.get())["type"] == "lifespan.startup.complete"
-    try:
-        yield
-    finally:
-        await orders.put({"type": "lifespan.shutdown"})
-        await life
+    application = assemble(Config.load(surroundings), [MODULE], ToyAuthority(), strict=True)
+    await application.start()
+    yield application.edge
+    await application.close()
 
 
 @pytest.fixture

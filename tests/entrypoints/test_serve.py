@@ -1,127 +1,57 @@
-"""Closing time: who may finish, who is sent home, and how long it takes."""
+"""Closing time: who may finish, who is sent home, and how long it takes. Streams are in `test_contracts_socket`."""
 
+import asyncio
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
 from admitone.entrypoints.serve import PortTaken, require_free_port
-from tests.stories.test_two_commands import free_port, until
+from tests.kernel.test_contracts_socket import a_server
+from tests.stories.test_two_commands import free_port
 
-# The real server around an application that only waits.
-SERVER = """
-import asyncio, sys
-from pathlib import Path
-from admitone.entrypoints import http, serve
-from admitone.kernel.config import Config
-
-async def application(scope, receive, send):
-    if scope["type"] == "lifespan":
-        if "refuse" in sys.argv:
-            return await send({"type": "lifespan.startup.failed", "message": "The login is too strong."})
-        for _ in range(2):
-            message = await receive()
-            print(message["type"], flush=True)
-            await send({"type": message["type"] + ".complete"})
-        return
-    kind = b"text/event-stream" if scope["path"] == "/stream" else b"text/plain"
-    if scope["path"] != "/never":
-        await asyncio.sleep(0.5 if scope["path"] == "/slow" else 0)
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"Content-Type", kind)]})
-        await send({"type": "http.response.body", "body": b"done", "more_body": scope["path"] == "/stream"})
-    if scope["path"] in ("/stream", "/never"):
-        try:
-            await asyncio.sleep(600)
-        finally:
-            print("cancelled", scope["path"], flush=True)
-
-http.build = lambda config: application
-serve.serve(Config.load({"PORT": sys.argv[1], "ADMITONE_DATA": sys.argv[2]}))
-"""
+ROOT = Path(__file__).parents[2]
 
 
-class Served:
-    def __init__(self, port: int, process: subprocess.Popen[str]) -> None:
-        self.process = process
-        self.url = f"http://127.0.0.1:{port}"
-        self.answers: dict[str, str] = {}
-
-    def visit(self, path: str) -> threading.Thread:
-        def visit() -> None:
-            try:
-                self.answers[path] = httpx.get(self.url + path, timeout=20).text
-            except httpx.HTTPError as problem:
-                self.answers[path] = type(problem).__name__
-
-        thread = threading.Thread(target=visit)
-        thread.start()
-        time.sleep(0.2)
-        return thread
-
-    def close(self) -> tuple[float, str]:
-        began = time.monotonic()
-        self.process.terminate()
-        said, _ = self.process.communicate(timeout=10)
-        return time.monotonic() - began, said
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    port = free_port()
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVER, str(port), tmp_path / "home"], stdout=subprocess.PIPE, text=True
-    )
-    served = Served(port, process)
-    until(lambda: answers(served.url))
-    yield served
-    process.kill()
-    process.communicate()
-
-
-def answers(url: str) -> bool:
+async def visit(url: str) -> str:
     try:
-        return httpx.get(url).status_code == 200
-    except httpx.TransportError:
-        return False
+        async with httpx.AsyncClient() as client:
+            return (await client.get(url, timeout=20)).text
+    except httpx.HTTPError as problem:
+        return type(problem).__name__
 
 
-def test_an_open_event_stream_does_not_delay_the_end(served):
-    visitor = served.visit("/stream")
-    seconds, said = served.close()
-    visitor.join()
-    assert seconds < 1.2
-    assert said.splitlines() == ["lifespan.startup", "cancelled /stream", "lifespan.shutdown"]
+async def test_a_request_that_is_almost_done_may_finish():
+    async with a_server() as server:
+        visitor = asyncio.create_task(visit(f"{server.url}/api/slow"))
+        await asyncio.sleep(0.2)
+        seconds, _ = await server.stop()
+        assert await visitor == '{"size":1,"person":null}'
+    assert seconds < 1.4
 
 
-def test_a_request_that_is_almost_done_may_finish(served):
-    visitor = served.visit("/slow")
-    seconds, _ = served.close()
-    visitor.join()
-    assert seconds < 1.2
-    assert served.answers["/slow"] == "done"
-
-
-def test_a_request_that_never_ends_is_cancelled_when_patience_is_over(served):
-    visitor = served.visit("/never")
-    seconds, said = served.close()
-    visitor.join()
+@pytest.mark.covers("CON-005")
+async def test_a_request_that_never_ends_is_cancelled_when_patience_is_over():
+    async with a_server() as server:
+        visitor = asyncio.create_task(visit(f"{server.url}/api/never"))
+        await asyncio.sleep(0.2)
+        seconds, said = await server.stop()
+        assert '"errorCode":"OUTCOME_UNKNOWN"' in await visitor
     assert 1.0 < seconds < 3
-    assert "cancelled /never" in said
-    assert "lifespan.shutdown" in said
+    assert "cancelled" in said
+    assert "stopped with 0 open" in said
 
 
-def test_a_port_that_somebody_listens_on_is_not_shared(served):
-    with pytest.raises(PortTaken, match="Choose another"):
-        require_free_port("127.0.0.1", int(served.url.rpartition(":")[2]))
+async def test_a_port_that_somebody_listens_on_is_not_shared():
+    async with a_server() as server:
+        with pytest.raises(PortTaken, match="Choose another"):
+            require_free_port("127.0.0.1", server.port)
 
 
-def test_an_application_that_will_not_start_says_why(tmp_path):
-    command = [sys.executable, "-c", SERVER, str(free_port()), tmp_path / "home", "refuse"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def test_an_application_that_will_not_start_says_why():
+    command = [sys.executable, "-m", "tests.kernel.contract_socket", str(free_port()), "refuse"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 1
-    assert done.stderr.endswith("StartRefused: The login is too strong.\n")
+    assert "The login is too strong." in done.stderr

@@ -1,17 +1,18 @@
-"""The desk as a server of its own: `python -m tests.kernel.contract_socket PORT`."""
+"""The desk as a server of its own: `python -m tests.kernel.contract_socket PORT [refuse]`."""
 
 import asyncio
-import signal
 import sys
+from types import SimpleNamespace
 
-import uvloop
-from granian.constants import Interfaces
-from granian.server.embed import Server
-
+from admitone.entrypoints.http import NoDatabase
+from admitone.entrypoints.serve import serve
 from admitone.kernel.contracts import Call, Example
 from tests.kernel.contract_desk import CONTRACTS, OPEN_STREAMS, Desk, Size, contract
 
-still_open = contract(id="DESK.13", get="/api/open", gives=Size, examples=(Example("none", gives=Size(size=0)),))
+EXAMPLES = (Example("none", gives=Size(size=0)),)
+still_open = contract(id="DESK.13", get="/api/open", gives=Size, examples=EXAMPLES)
+slow = contract(id="DESK.14", get="/api/slow", gives=Size, examples=EXAMPLES)
+never = contract(id="DESK.15", get="/api/never", gives=Size, examples=EXAMPLES)
 
 
 @still_open.serves
@@ -19,22 +20,30 @@ async def count_open(call: Call) -> Size:
     return Size(size=len(OPEN_STREAMS))
 
 
-async def say_goodbye() -> None:
-    sys.stdout.write(f"stopped with {len(OPEN_STREAMS)} open\n")
+@slow.serves
+async def take_time(call: Call) -> Size:
+    await asyncio.sleep(0.5)
+    return Size(size=1)
 
 
-async def main(port: int) -> None:
-    edge = Desk(*CONTRACTS, still_open, on_shutdown=(say_goodbye,)).edge
-    server = Server(edge, port=port, interface=Interfaces.ASGI, websockets=False, log_enabled=False)
-    stopping = []
+@never.serves
+async def take_for_ever(call: Call) -> Size:
+    try:
+        await asyncio.sleep(600)
+    finally:
+        print("cancelled", flush=True)
+    return Size(size=1)
 
-    def stop() -> None:
-        server.stop()
-        stopping.append(asyncio.create_task(edge.streams.stop()))
 
-    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop)
-    await server.serve()
+async def start() -> None:
+    if "refuse" in sys.argv:
+        raise NoDatabase("The login is too strong.")
+
+
+async def close() -> None:
+    print(f"stopped with {len(OPEN_STREAMS)} open", flush=True)
 
 
 if __name__ == "__main__":
-    uvloop.run(main(int(sys.argv[1])))
+    edge = Desk(*CONTRACTS, still_open, slow, never).edge
+    serve(SimpleNamespace(edge=edge, start=start, close=close), "127.0.0.1", int(sys.argv[1]))

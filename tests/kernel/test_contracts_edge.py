@@ -546,31 +546,6 @@ async def test_health_tells_whether_the_process_lives_and_can_work(client, desk)
     assert desk.doorkeeper.asked == []
 
 
-@pytest.mark.parametrize("fails", [False, True])
-async def test_the_lifespan_runs_the_hooks(fails):
-    told = []
-
-    async def start():
-        told.append("start")
-        if fails:
-            raise OSError("no database")
-
-    async def stop():
-        told.append("stop")
-
-    messages = iter([{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
-
-    async def receive():
-        return next(messages)
-
-    async def send(message):
-        told.append(message["type"])
-
-    await Desk(on_startup=(start,), on_shutdown=(stop,)).edge({"type": "lifespan"}, receive, send)
-    failed = ["start", "lifespan.startup.failed"]
-    assert told == (failed if fails else ["start", "lifespan.startup.complete", "stop", "lifespan.shutdown.complete"])
-
-
 async def test_a_websocket_is_turned_away(desk):
     sent = []
 

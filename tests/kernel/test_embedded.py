@@ -293,7 +293,8 @@ for round in (1, 2):
     with cluster:
         print(cluster.url())
     # A number that another process of the same user now has: the server alone would refuse to start.
-    (home / "postgres/data/postmaster.pid").write_text(f"{sleeper.pid}\\n")
+    for note in ("data/postmaster.pid", "socket/.s.PGSQL.5432.lock"):
+        (home / "postgres" / note).write_text(f"{sleeper.pid}\\n")
 sleeper.kill(); sleeper.wait()
 print(oct(home.stat().st_mode & 0o777), home.stat().st_uid == nobody.pw_uid)
 """

@@ -6,6 +6,7 @@ import pytest
 
 from admitone.kernel import errors
 from admitone.kernel.errors import Conflict, Invalid, OutcomeUnknown, Refusal, Throttled, TooLarge, Unavailable
+from admitone.kernel.ids import OrganizationId
 from admitone.kernel.money import Money
 
 
@@ -81,3 +82,14 @@ def test_a_refusal_may_be_raised_or_returned():
 def test_a_fact_cannot_hide_a_member_of_the_envelope(taken: str) -> None:
     with pytest.raises(TypeError, match="the envelope already has"):
         type("Hiding", (Conflict,), {"__annotations__": {taken: str}})
+
+
+def test_an_id_among_the_facts_is_stated_as_its_text() -> None:
+    class Elsewhere(Conflict):
+        """It belongs to somebody else."""
+
+        code = "TEST_ELSEWHERE"
+        owner: OrganizationId
+
+    owner = OrganizationId.new()
+    assert Elsewhere(owner=owner).stated() == {"owner": str(owner)}

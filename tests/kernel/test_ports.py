@@ -8,7 +8,7 @@ from admitone.kernel.ports import Port, Unwired, check_wired
 def test_start_up_names_every_unwired_port() -> None:
     given, one, two = Port[str]("a.given"), Port[str]("b.one"), Port[str]("c.two")
     given.wire("here")
-    with pytest.raises(Unwired, match="not wired: b.one, c.two"):
+    with pytest.raises(Unwired, match=r"not wired: b\.one, c\.two"):
         check_wired([two, given, one])
 
 

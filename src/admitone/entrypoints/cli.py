@@ -13,14 +13,15 @@ from typing import Annotated
 
 import typer
 
-from admitone.entrypoints.http import NoDatabase
+from admitone.entrypoints.http import NoDatabase, build
 from admitone.entrypoints.modules import MODULES
 from admitone.entrypoints.run import run as run_everything
-from admitone.entrypoints.serve import PortTaken, StartRefused
+from admitone.entrypoints.serve import PortTaken
 from admitone.entrypoints.serve import serve as serve_api
 from admitone.kernel.config import ROOT, Config, ConfigurationProblem, surroundings
 from admitone.kernel.embedded import SUPERUSER, Cluster, EmbeddedProblem, find_server
 from admitone.kernel.migrate import MigrationProblem, migrate, schema_of
+from admitone.kernel.ports import Unwired
 
 SCHEMA = ROOT / "schema.sql"
 
@@ -33,7 +34,7 @@ Data = Annotated[Path | None, typer.Option(help="The folder for the embedded dat
 def main() -> None:
     try:
         app()
-    except (ConfigurationProblem, EmbeddedProblem, MigrationProblem, NoDatabase, PortTaken, StartRefused) as problem:
+    except (ConfigurationProblem, EmbeddedProblem, MigrationProblem, NoDatabase, PortTaken, Unwired) as problem:
         print(problem, file=sys.stderr)
         raise SystemExit(1) from None
 
@@ -47,7 +48,8 @@ def run(port: Port = None, data: Data = None) -> None:
 @app.command()
 def serve(port: Port = None, data: Data = None) -> None:
     """Serve the API on a database that already runs."""
-    serve_api(_config(port, data))
+    config = _config(port, data)
+    serve_api(build(config), config.host, config.port)
 
 
 @app.command("migrate")

@@ -5,6 +5,7 @@ could step around row level security in production, stops the start.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from admitone.entrypoints.modules import MODULES
 from admitone.kernel import config as settings
@@ -24,14 +25,34 @@ class NoDatabase(Exception):
     """There is no database to serve from."""
 
 
-def build(config: Config) -> Edge:
+@dataclass(frozen=True)
+class Application:
+    """The edge and what it stands on, to be started before it is served and closed after."""
+
+    config: Config
+    modules: Sequence[Module]
+    edge: Edge
+    database: Database
+    batcher: Batcher
+
+    async def start(self) -> None:
+        check_wired(port for module in self.modules for port in module.ports)
+        await _check_login(self.database, self.config)
+
+    async def close(self) -> None:
+        """Everything that was submitted runs to its end first."""
+        await self.batcher.drain()
+        await self.database.close()
+
+
+def build(config: Config) -> Application:
     """The application of `admitone serve`."""
     return assemble(config, MODULES, NobodyKnown())
 
 
 def assemble(
     config: Config, modules: Sequence[Module], authority: Authority, *, coalesce: bool = True, strict: bool = False
-) -> Edge:
+) -> Application:
     metrics = Metrics()
     database = Database(_database_url(config))
     batcher = Batcher(database, observed=metrics, coalesce=coalesce)
@@ -41,16 +62,8 @@ def assemble(
         await database.ping()
         return True
 
-    async def check() -> None:
-        check_wired(port for module in modules for port in module.ports)
-        await _check_login(database, config)
-
-    async def close() -> None:
-        await batcher.drain()
-        await database.close()
-
     own = [contract for module in modules for contract in module.contracts]
-    return Edge(
+    edge = Edge(
         [*own, *health_contracts(ready), metrics_contract(metrics)],
         authority=reader,
         database=database,
@@ -60,9 +73,8 @@ def assemble(
         internal_secret=config.get(settings.CRON_SECRET),
         trusted_proxies=config.trusted_proxies,
         strict=strict,
-        on_startup=(check,),
-        on_shutdown=(close,),
     )
+    return Application(config, modules, edge, database, batcher)
 
 
 def metrics_contract(metrics: Metrics) -> Contract:

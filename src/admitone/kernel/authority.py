@@ -7,9 +7,10 @@ nothing more.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+import msgspec
 
 from admitone.kernel import limits
 from admitone.kernel.batch import Batcher
@@ -45,8 +46,7 @@ class FeatureDisabled(Forbidden):
     code = "FEATURE_DISABLED"
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(msgspec.Struct, frozen=True):
     """What one call needs to know before it may go on."""
 
     audience: Audience
@@ -65,8 +65,7 @@ class Ask:
         return self.audience is Audience.PUBLIC and not (self.credential or self.gate or self.limits or self.hits)
 
 
-@dataclass(frozen=True, slots=True)
-class Granted:
+class Granted(msgspec.Struct, frozen=True):
     """Who it is, and for which organisation it may go on."""
 
     identity: IdentityId | None = None

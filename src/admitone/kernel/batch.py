@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import asyncpg
+import msgspec
 
 from admitone.kernel.commands import Command
 from admitone.kernel.db import Busy, Database, PlatformTx, RowBusy, Tx
@@ -55,8 +56,7 @@ class Unobserved:
         pass
 
 
-@dataclass(frozen=True, slots=True)
-class Answered(Generic[Outcome]):
+class Answered(msgspec.Struct, Generic[Outcome], frozen=True):
     """The outcome of one input, and whether it was answered before."""
 
     outcome: Outcome
@@ -112,27 +112,21 @@ class Flights:
 class Queue:
     """What waits for the next flight of one lane."""
 
-    lane: Lane
     command: AnyCommand
     scope: Scope | PlatformScope
-    owner: Hashable
+    key: Hashable
     flights: Flights
-    patient: bool
+    patient: bool = False
     entries: deque[Entry] = field(default_factory=deque)
     flying: bool = False
 
-    @classmethod
-    def of(
-        cls,
-        command: AnyCommand,
-        scope: Scope | PlatformScope,
-        key: Hashable,
-        flights: Flights,
-        *,
-        patient: bool = False,
-    ) -> "Queue":
-        owner = _owner(scope)
-        return cls((command.name, owner, key, patient), command, scope, owner, flights, patient)
+    @property
+    def owner(self) -> Hashable:
+        return _owner(self.scope)
+
+    @property
+    def lane(self) -> Lane:
+        return (self.command.name, self.owner, self.key, self.patient)
 
 
 class Batcher:
@@ -162,7 +156,7 @@ class Batcher:
         if self._coalesce:
             queue = self._queue(command, scope, command.hot_key(each), patient=False)
         else:  # One by one, as it would be without us: every call waits for its own rows.
-            queue = Queue.of(command, scope, object(), self._swift[scope.role], patient=True)
+            queue = Queue(command, scope, object(), self._swift[scope.role], patient=True)
         self._enqueue(queue, entry)
         return await entry.join()
 
@@ -171,7 +165,7 @@ class Batcher:
     ) -> Answered[Outcome]:
         """Run one input at once, in a transaction of its own."""
         entry = self._entry(scope, each, keyed)
-        self._start(self._settle(Queue.of(command, scope, object(), self._swift[scope.role]), [entry]))
+        self._start(self._settle(Queue(command, scope, object(), self._swift[scope.role]), [entry]))
         return await entry.join()
 
     async def drain(self) -> None:
@@ -183,7 +177,8 @@ class Batcher:
         return Entry(each, keyed, (_owner(scope), *keyed.name) if keyed else None)
 
     async def _follow(self, running: Entry, entry: Entry) -> Answered[Any]:
-        assert running.keyed is not None and entry.keyed is not None
+        assert running.keyed is not None
+        assert entry.keyed is not None
         if running.keyed.hash != entry.keyed.hash:
             raise KeyReused
         return await running.join()
@@ -198,9 +193,12 @@ class Batcher:
             raise Overloaded(retry_after_seconds=1)
 
     def _queue(self, command: AnyCommand, scope: Scope | PlatformScope, key: Hashable, *, patient: bool) -> Queue:
-        flights = self._patient if patient else self._swift[scope.role]
-        fresh = Queue.of(command, scope, key, flights, patient=patient)
-        return self._queues.setdefault(fresh.lane, fresh)
+        lane = (command.name, _owner(scope), key, patient)
+        queue = self._queues.get(lane)
+        if queue is None:
+            flights = self._patient if patient else self._swift[scope.role]
+            queue = self._queues[lane] = Queue(command, scope, key, flights, patient)
+        return queue
 
     def _enqueue(self, queue: Queue, entry: Entry) -> None:
         queue.entries.append(entry)
@@ -305,7 +303,8 @@ class Batcher:
 
 
 def _owner(scope: Scope | PlatformScope) -> Hashable:
-    return scope.organization if isinstance(scope, Scope) else scope.role
+    # The bare number: looked up several times per call, and an id's own hash is Python code.
+    return scope.organization.uuid.int if isinstance(scope, Scope) else scope.role
 
 
 async def _perform(tx: Tx | PlatformTx, command: AnyCommand, entries: Sequence[Entry]) -> list[Answered[Any] | Refusal]:

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_
 import msgspec
 
 from admitone.kernel.errors import Refusal
-from admitone.kernel.statements import decode_id, encode_id
+from admitone.kernel.ids import from_text, to_text
 
 TxKind = TypeVar("TxKind", contravariant=True)
 Input = TypeVar("Input", contravariant=True)
@@ -37,7 +37,7 @@ class Command(Generic[TxKind, Input, Outcome]):
         self.name = name
         self.keyed_by = keyed_by
         self._work = work
-        self._decoder = msgspec.json.Decoder(outcome, dec_hook=decode_id)
+        self._decoder = msgspec.json.Decoder(outcome, dec_hook=from_text)
         self.__doc__ = work.__doc__
 
     async def __call__(self, tx: TxKind, inputs: Sequence[Input]) -> Sequence[Outcome | Refusal]:
@@ -51,7 +51,7 @@ class Command(Generic[TxKind, Input, Outcome]):
         return self.keyed_by(each) if self.keyed_by else None
 
     def encode(self, outcome: Any) -> bytes:
-        return msgspec.json.encode(outcome, enc_hook=encode_id)
+        return msgspec.json.encode(outcome, enc_hook=to_text)
 
     def decode(self, answer: bytes) -> Any:
         return self._decoder.decode(answer)

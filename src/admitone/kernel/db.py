@@ -2,8 +2,8 @@
 
 Promise: no statement runs outside a transaction, no transaction without a scope, and nothing of a scope survives
 its transaction. `Database.run` opens, sets the scope, runs the work, writes its facts and commits; the work never
-commits. Deadlocks, serialization failures and overtaken keys are run again. A COMMIT whose answer was lost is looked up by
-the transaction's id: it was committed, or it is run again, or it is *unknown*, and never reported as a failure.
+commits. Deadlocks, serialization failures and overtaken keys are run again. A COMMIT whose answer was lost is looked
+up by the transaction's id: it was committed, or it is run again, or it is *unknown*, and never reported as a failure.
 
 Three kinds of transaction, so that the type checker knows what a function may touch:
 

@@ -609,8 +609,7 @@ class _Keeper:
             if self._stopping.is_set():
                 return
             if gone:
-                # What it left behind must not be believed: its number may by now be another process's.
-                (self._data / "postmaster.pid").unlink(missing_ok=True)
+                self._forget_the_former()
                 return
         raise EmbeddedProblem(f"An earlier PostgreSQL still runs on {self._data} and does not end.")
 
@@ -622,6 +621,12 @@ class _Keeper:
             self._tell(f"An earlier PostgreSQL (process {pid}) is still ending; sending it {order.name}.")
             with suppress(ProcessLookupError):
                 os.kill(pid, order)
+
+    def _forget_the_former(self) -> None:
+        """The notes it left must not be believed: its number may be a process's that nobody buried, or another's."""
+        (self._data / "postmaster.pid").unlink(missing_ok=True)
+        for note in (self._data.parent / "socket").glob(".s.PGSQL.*"):
+            note.unlink()
 
     def _gone_within(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds

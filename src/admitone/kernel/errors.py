@@ -59,7 +59,9 @@ class Refusal(Exception):
 
     def stated(self) -> dict[str, Any]:
         """The typed facts under their names on the wire."""
-        return {_camel(name): msgspec.to_builtins(getattr(self, name), str_keys=True) for name in self.facts}
+        facts = {_camel(name): getattr(self, name) for name in self.facts}
+        stated: dict[str, Any] = msgspec.to_builtins(facts, str_keys=True, enc_hook=str)
+        return stated
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.stated() == other.stated()

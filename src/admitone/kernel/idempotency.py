@@ -10,8 +10,9 @@ writer with empty hands (`outwait`), so that nobody waits in turn for rows that 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from admitone.kernel.db import Overtaken, Tx
 from admitone.kernel.errors import Conflict
@@ -27,8 +28,7 @@ class KeyReused(Conflict):
     next_step = "Use a new key for a new request, and the same key only to repeat the same request."
 
 
-@dataclass(frozen=True, slots=True)
-class Keyed:
+class Keyed(msgspec.Struct, frozen=True):
     """Under which key an input runs, for whom, and what the input was."""
 
     contract: str
@@ -41,8 +41,7 @@ class Keyed:
         return (self.contract, self.caller, self.key)
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(msgspec.Struct, frozen=True):
     contract: str
     caller: str
     key: str

@@ -1,8 +1,8 @@
 """Limits: how often somebody may come, counted in the database, across all processes.
 
 Promise: one sorted upsert counts all hits of all callers that arrived together, in a transaction of its own that is
-committed without waiting for the disk. A subject is stored as a digest. The period opens with the first hit and ends by the
-database's clock. Inside one batch hits are counted in order, so the last one allowed is the last one allowed.
+committed without waiting for the disk. A subject is stored as a digest. The period opens with the first hit and ends
+by the database's clock. Inside one batch hits are counted in order, so the last one allowed is the last one allowed.
 """
 
 import hashlib
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
+
+import msgspec
 
 from admitone.kernel.db import PlatformTx
 from admitone.kernel.errors import Throttled
@@ -44,9 +46,8 @@ class Limit:
             raise TypeError(f"limit {self.name}: a subject is what Per.REQUEST needs, and nothing else takes")
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One hit on one limit. Without a subject it counts for the caller, as the limit says."""
+class Hit(msgspec.Struct, frozen=True):
+    """One hit on one limit."""
 
     limit: Limit
     subject: str
@@ -56,8 +57,7 @@ class Hit:
         return hashlib.blake2b(f"{self.limit.name}\0{self.subject}".encode(), digest_size=16).digest()
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(msgspec.Struct, frozen=True):
     key: bytes
     hits: int
     ends_at: datetime
@@ -78,21 +78,21 @@ async def count(tx: PlatformTx, hits: Sequence[Hit]) -> list[Throttled | None]:
     """Count the hits; for each, `None` if it is within its limit."""
     if not hits:
         return []
-    seconds = {hit.key: hit.limit.seconds for hit in hits}
+    keys = [hit.key for hit in hits]
+    seconds = {key: hit.limit.seconds for key, hit in zip(keys, hits, strict=True)}
     # Sorted, so that two processes that count the same subjects cannot deadlock; summed, because one statement
     # cannot touch a row twice.
     rows = [
-        Period(key, number, tx.now + timedelta(seconds=seconds[key]))
-        for key, number in sorted(Counter(hit.key for hit in hits).items())
+        Period(key, number, tx.now + timedelta(seconds=seconds[key])) for key, number in sorted(Counter(keys).items())
     ]
     counted = await tx.fetch(COUNT_HITS, *columns(rows, "key", "hits", "ends_at"), tx.now)
     periods = {row["key"]: Period(**row) for row in counted}
     so_far = {row.key: periods[row.key].hits - row.hits for row in rows}
     verdicts: list[Throttled | None] = []
-    for hit in hits:
-        so_far[hit.key] += 1
-        within = so_far[hit.key] <= hit.limit.count
-        verdicts.append(None if within else _throttled(periods[hit.key], tx.now))
+    for key, hit in zip(keys, hits, strict=True):
+        so_far[key] += 1
+        within = so_far[key] <= hit.limit.count
+        verdicts.append(None if within else _throttled(periods[key], tx.now))
     return verdicts
 
 

@@ -5,9 +5,11 @@ database role and the row level security policies bound to that role, so what Py
 allows cannot drift apart.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
+
+import msgspec
 
 from admitone.kernel.ids import IdentityId, OrganizationId, uuid7
 
@@ -65,15 +67,11 @@ class PlatformScope:
         return self.reason
 
 
-type_of_scope = Scope | IdentityScope | PlatformScope
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(msgspec.Struct, frozen=True):
     """On whose behalf one input runs; a batch has many callers, so this travels with each input."""
 
     actor: IdentityId | None = None
-    correlation_id: UUID = field(default_factory=uuid7)
+    correlation_id: UUID = msgspec.field(default_factory=uuid7)
     causation_id: UUID | None = None
     device: str | None = None
     address: str | None = None

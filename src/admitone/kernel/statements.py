@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from admitone.kernel.ids import Id
+from admitone.kernel.ids import Id, to_text
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Insert:
         names = ", ".join(self.columns)
         values = ", ".join(_unfolded(name, kind) for name, kind in self.columns.items())
         into, chosen = (f"organization_id, {names}", f"$1, {values}") if self.tenant else (names, values)
-        parts = [f"INSERT INTO {self.table} ({into}) SELECT {chosen} FROM unnest({arrays}) AS v({names})"]
+        parts = [f"INSERT INTO {self.table} ({into}) SELECT {chosen} FROM unnest({arrays}) AS v({names})"]  # noqa: S608
         if self.on_conflict:
             parts.append(f"ON CONFLICT {self.on_conflict}")
         if self.returning:
@@ -84,13 +84,17 @@ class Insert:
 def columns(rows: Iterable[object], *names: str) -> list[list[Any]]:
     """The rows turned on their side: one list per attribute, in the driver's own types."""
     rows = list(rows)
-    return [[_plain(value) for value in map(attrgetter(name), rows)] for name in names]
+    return [_plain(list(map(attrgetter(name), rows))) for name in names]
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Id):
-        return value.uuid
-    return value.value if isinstance(value, Enum) else value
+def _plain(values: list[Any]) -> list[Any]:
+    """A column holds values of one type, or nothing, so the first one tells for all."""
+    first = next((value for value in values if value is not None), None)
+    if isinstance(first, Id):
+        return [None if value is None else value.uuid for value in values]
+    if isinstance(first, Enum):
+        return [None if value is None else value.value for value in values]
+    return values
 
 
 def _is_document(kind: str) -> bool:
@@ -112,17 +116,4 @@ def _unfolded(name: str, kind: str) -> str:
 
 
 def _json(value: Any) -> str:
-    return msgspec.json.encode(value, enc_hook=encode_id).decode()
-
-
-def encode_id(value: Any) -> Any:
-    """Ids inside documents and answers are written as the API shows them."""
-    if isinstance(value, Id):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} has no wire form")
-
-
-def decode_id(kind: type, value: Any) -> Any:
-    if issubclass(kind, Id) and isinstance(value, str):
-        return kind.parse(value)
-    raise TypeError(f"{kind.__name__} has no wire form")
+    return msgspec.json.encode(value, enc_hook=to_text).decode()

@@ -5,7 +5,8 @@ takes (413), of the right type (415), of the right form (400, 422); one organisa
 403, 429); then the handler, and whatever comes of it as an answer or as the error envelope, never as a stack trace.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import asyncio
+from collections.abc import Iterable, Mapping
 from time import perf_counter
 from typing import Any, BinaryIO, Protocol
 
@@ -24,12 +25,11 @@ from admitone.kernel.contracts.refusing import answer_of
 from admitone.kernel.contracts.routing import Router
 from admitone.kernel.contracts.streaming import OpenStreams
 from admitone.kernel.db import Database
-from admitone.kernel.errors import Refusal
+from admitone.kernel.errors import OutcomeUnknown, Refusal
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.scope import Caller
 from admitone.kernel.telemetry import Metrics, logger
 
-Hook = Callable[[], Awaitable[None]]
 _NO_CONTENT = safety_headers(None)
 
 
@@ -84,8 +84,6 @@ class Edge:
         trusted_proxies: tuple[str, ...] = (),
         session_cookie: str = "session",
         strict: bool = False,
-        on_startup: tuple[Hook, ...] = (),
-        on_shutdown: tuple[Hook, ...] = (),
         request_log: BinaryIO | None = None,
     ) -> None:
         own = tuple(contracts)
@@ -103,15 +101,11 @@ class Edge:
         self._log = logger()
         self._proxies = Proxies(trusted_proxies)
         self._strict = strict
-        self._on_startup = on_startup
-        self._on_shutdown = on_shutdown
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
             await self._serve(scope, receive, send)
-        elif scope["type"] == "lifespan":
-            await self._live(receive, send)
-        else:
+        elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1000})
 
     async def _serve(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
@@ -122,6 +116,9 @@ class Edge:
             answer = await self._answer(scope, incoming, progress)
         except ClientLeft:
             return
+        except asyncio.CancelledError:
+            # The server stops and has no more patience. What was submitted still runs.
+            answer = answer_of(OutcomeUnknown(), incoming, progress.contract)
         except Refusal as refusal:
             answer = await self._refused(refusal, incoming, progress)
         except Exception as error:  # noqa: BLE001  Whatever it is, the caller gets an envelope and we get the stack.
@@ -209,21 +206,6 @@ class Edge:
             await send({"type": "http.response.body", "body": content})
         else:
             await self.streams.pour(answer.chunks, receive, send, may_end_early=answer.may_end_early)
-
-    async def _live(self, receive: Any, send: Any) -> None:
-        await receive()
-        try:
-            for hook in self._on_startup:
-                await hook()
-        except Exception as error:  # noqa: BLE001  The server prints the message and does not start.
-            await send({"type": "lifespan.startup.failed", "message": f"{type(error).__name__}: {error}"})
-            return
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        await self.streams.stop()
-        for hook in self._on_shutdown:
-            await hook()
-        await send({"type": "lifespan.shutdown.complete"})
 
 
 def _refuse_namesakes(contracts: Iterable[Contract]) -> None:

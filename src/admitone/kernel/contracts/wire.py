@@ -10,7 +10,7 @@ from typing import Annotated, Any, dataclass_transform
 import msgspec
 from msgspec import Meta
 
-from admitone.kernel.ids import Id, InvalidId
+from admitone.kernel.ids import Id, InvalidId, to_text
 
 SMALLEST_INTEGER = -(2**63)
 LARGEST_INTEGER = 2**63 - 1
@@ -57,11 +57,7 @@ def from_wire(kind: type, value: Any) -> Any:
 
 def to_wire(value: Any) -> Any:
     """Write what msgspec does not know: an id is its text, a file its name, as curl has it."""
-    if isinstance(value, Id):
-        return str(value)
-    if isinstance(value, Upload):
-        return f"@{value.name}"
-    raise NotImplementedError(f"{type(value).__name__} has no form on the wire")
+    return f"@{value.name}" if isinstance(value, Upload) else to_text(value)
 
 
 to_json = msgspec.json.Encoder(enc_hook=to_wire).encode
