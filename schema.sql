@@ -46,15 +46,11 @@ ALTER TABLE kernel.audit_entry OWNER TO admitone_owner;
 -- Name: idempotency_key; Type: TABLE; Schema: kernel; Owner: admitone_owner
 CREATE TABLE kernel.idempotency_key (
     organization_id uuid NOT NULL,
-    contract text NOT NULL,
-    caller text NOT NULL,
-    key text NOT NULL,
+    name bytea NOT NULL,
     request_hash bytea NOT NULL,
     answer bytea NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    CONSTRAINT idempotency_key_caller_check CHECK ((length(caller) <= 200)),
-    CONSTRAINT idempotency_key_contract_check CHECK ((length(contract) <= 200)),
-    CONSTRAINT idempotency_key_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255))),
+    CONSTRAINT idempotency_key_name_check CHECK ((octet_length(name) = 32)),
     CONSTRAINT idempotency_key_request_hash_check CHECK ((octet_length(request_hash) = 32))
 );
 ALTER TABLE ONLY kernel.idempotency_key FORCE ROW LEVEL SECURITY;
@@ -97,7 +93,7 @@ ALTER TABLE ONLY kernel.audit_entry
 
 -- Name: idempotency_key idempotency_key_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.idempotency_key
-    ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (organization_id, contract, caller, key);
+    ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (organization_id, name);
 
 -- Name: limit_counter limit_counter_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.limit_counter

@@ -46,15 +46,14 @@ GRANT SELECT, INSERT ON kernel.tenant TO admitone_app;
 
 
 -- TENANT: answers that were given under a key, so that a repeated request gets the same one. Append-only.
+-- The name is a digest of contract, caller and key: one short column to look up many by.
 CREATE TABLE kernel.idempotency_key (
     organization_id uuid        NOT NULL REFERENCES kernel.tenant (id),
-    contract        text        NOT NULL CHECK (length(contract) <= 200),
-    caller          text        NOT NULL CHECK (length(caller) <= 200),
-    key             text        NOT NULL CHECK (length(key) BETWEEN 1 AND 255),
+    name            bytea       NOT NULL CHECK (octet_length(name) = 32),
     request_hash    bytea       NOT NULL CHECK (octet_length(request_hash) = 32),
     answer          bytea       NOT NULL,
     created_at      timestamptz NOT NULL,
-    PRIMARY KEY (organization_id, contract, caller, key)
+    PRIMARY KEY (organization_id, name)
 );
 ALTER TABLE kernel.idempotency_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE kernel.idempotency_key FORCE ROW LEVEL SECURITY;

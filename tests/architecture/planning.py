@@ -1,10 +1,13 @@
 """Every statement plans on the migrated schema, under the role that will run it, in that role's own session.
 
-So a typo, a column that is gone and a missing grant are found before the first caller finds them.
+So a typo, a column that is gone and a missing grant are found before the first caller finds them; and so is a
+statement that is quick on an empty table and reads all of an organisation's rows on a full one.
 """
 
-from collections.abc import AsyncIterator, Iterable
+import json
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 import asyncpg
 
@@ -46,3 +49,43 @@ async def _problem(session: asyncpg.Connection, statement: Statement) -> str | N
     if statement.kinds & {TENANT, IDENTITY} and [p.name for p in prepared.get_parameters()][:1] != ["uuid"]:
         return "$1 is bound to an id, and the statement has another use for it"
     return None
+
+
+BROAD = ("LIST_", "COUNT_", "SUM_")
+"""What these statements are called is what they do: they read many rows of one organisation."""
+
+
+async def careless(sessions: Sessions, statements: Iterable[Statement], tenant_tables: set[str]) -> list[str]:
+    """Statements of tenants that do not go by an index, or go by the organisation alone."""
+    found = []
+    for statement in statements:
+        if statement.kinds != {TENANT} or statement.name.startswith(BROAD):
+            continue
+        for node in _nodes(await _plan(sessions[Role.APP], statement.sql)):
+            if node.get("Relation Name") in tenant_tables and "Scan" in node["Node Type"]:
+                found += [f"{statement} {problem} {node['Relation Name']}" for problem in _carelessness(node)]
+    return found
+
+
+async def _plan(session: asyncpg.Connection, sql: str) -> dict[str, Any]:
+    """The plan that the session itself would use, whatever the values."""
+    await session.execute(f"PREPARE planned AS {sql}")
+    parameters = (await session.prepare(sql)).get_parameters()
+    values = f"({', '.join(['NULL'] * len(parameters))})" if parameters else ""
+    [row] = await session.fetch(f"EXPLAIN (FORMAT JSON) EXECUTE planned{values}")
+    await session.execute("DEALLOCATE planned")
+    plan: dict[str, Any] = json.loads(row[0])[0]["Plan"]
+    return plan
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for inner in plan.get("Plans", ()):
+        yield from _nodes(inner)
+
+
+def _carelessness(node: dict[str, Any]) -> Iterator[str]:
+    if node["Node Type"] == "Seq Scan":
+        yield "reads all of"
+    elif " AND " not in (node.get("Index Cond") or node["Recheck Cond"]):
+        yield "goes by the organisation alone in"

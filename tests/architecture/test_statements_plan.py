@@ -8,7 +8,7 @@ import pytest
 
 from admitone.kernel import db
 from admitone.kernel.scope import Role
-from tests.architecture.planning import Sessions, a_session_of_every_role, unplannable
+from tests.architecture.planning import Sessions, a_session_of_every_role, careless, unplannable
 from tests.architecture.source_tree import SOURCE, TESTS, sources
 from tests.architecture.sql_places import is_store
 from tests.architecture.statements import (
@@ -65,6 +65,36 @@ async def test_every_statement_plans(sessions: Sessions):
     statements = all_statements()
     assert {"tests.toy.store.ADD", "admitone.kernel.idempotency.FIND_ANSWERS"} <= {str(each) for each in statements}
     assert await unplannable(sessions, statements) == []
+
+
+TENANT_TABLES = {"idempotency_key", "counter", "increment"}
+
+CARELESS_STORE = """
+from admitone.kernel.db import Tx
+
+BY_KEY = "SELECT value FROM toy.counter WHERE organization_id = $1 AND name = ANY($2::text[])"
+BY_NOTE = "SELECT value FROM toy.counter WHERE organization_id = $1 AND note = $2"
+ALL = "SELECT value FROM toy.counter WHERE organization_id = $1 LIMIT 10"
+LIST_ALL = "SELECT value FROM toy.counter WHERE organization_id = $1 LIMIT 10"
+
+
+async def touch(tx: Tx) -> None:
+    for statement in (BY_KEY, BY_NOTE, ALL, LIST_ALL):
+        await tx.fetch(statement)
+"""
+
+
+async def test_every_statement_of_a_tenant_goes_by_more_than_its_organisation(sessions: Sessions):
+    assert await careless(sessions, all_statements(), TENANT_TABLES) == []
+
+
+async def test_a_careless_statement_is_seen(sessions: Sessions, tmp_path: Path, monkeypatch):
+    monkeypatch.syspath_prepend(plant(tmp_path, {"careless/store.py": CARELESS_STORE}))
+    planted = statements_of(importlib.import_module("careless.store"))
+    seen = [
+        line.split()[0].removeprefix("careless.store.") for line in await careless(sessions, planted, TENANT_TABLES)
+    ]
+    assert seen == ["BY_NOTE", "ALL"]
 
 
 async def test_every_role_can_open_a_scope(sessions: Sessions):

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from hashlib import sha256
 
 import asyncpg
 import pytest
@@ -31,8 +30,12 @@ class Log:
 
 
 def keyed(key: str, increment: Increment) -> Keyed:
+    return keyed_for("somebody", key, increment)
+
+
+def keyed_for(caller: str, key: str, increment: Increment) -> Keyed:
     body = f"{increment.counter}:{increment.amount}".encode()
-    return Keyed("toy:increment", "somebody", key, sha256(body).digest())
+    return Keyed.of(contract="toy:increment", caller=caller, key=key, request=body)
 
 
 async def test_calls_that_come_together_fly_together(database: Database) -> None:
@@ -129,7 +132,7 @@ async def test_the_same_key_in_two_processes_at_once_counts_once(database: Datab
 async def test_a_key_means_nothing_to_another_organisation_or_caller(batcher: Batcher, database: Database) -> None:
     ours, theirs = await an_organization(database), await an_organization(database)
     each = an_increment()
-    stranger = Keyed("toy:increment", "stranger", "k", keyed("k", each).hash)
+    stranger = keyed_for("stranger", "k", each)
     answers = [
         await batcher.submit(commands.increment, ours, each, keyed("k", each)),
         await batcher.submit(commands.increment, theirs, each, keyed("k", each)),
@@ -199,17 +202,16 @@ async def test_a_key_held_by_another_process_delays_nobody_else(
     each = an_increment()
     async with superuser.transaction():
         await superuser.execute(
-            "INSERT INTO kernel.idempotency_key SELECT $1, 'toy:increment', 'somebody', 'held', $2, 'x', now()",
+            "INSERT INTO kernel.idempotency_key SELECT $1, $2, $3, 'x', now()",
             scope.organization.uuid,
+            keyed("held", each).name,
             keyed("held", each).hash,
         )
         held = asyncio.create_task(batcher.submit(commands.increment, scope, each, keyed("held", each)))
         others = [batcher.submit(commands.increment, scope, an_increment()) for _ in range(20)]
         await asyncio.wait_for(asyncio.gather(*others), 5)
         assert not held.done()
-        await superuser.execute(
-            "DELETE FROM kernel.idempotency_key WHERE key = 'held' AND organization_id = $1", scope.organization.uuid
-        )
+        await superuser.execute("DELETE FROM kernel.idempotency_key WHERE name = $1", keyed("held", each).name)
     assert (await held).replayed is False
     assert await value_of(database, scope) == 21
 

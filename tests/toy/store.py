@@ -22,6 +22,7 @@ ADD = """
        SET value = c.value + v.amount
       FROM unnest($2::text[], $3::bigint[]) AS v(name, amount)
      WHERE c.organization_id = $1
+       AND c.name = ANY($2::text[])
        AND c.name = v.name
        AND c.value + v.amount <= c.ceiling
 """

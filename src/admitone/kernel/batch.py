@@ -16,6 +16,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Coroutine, Hashable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import asyncpg
@@ -35,7 +36,7 @@ WAITING_FLIGHTS: Final = 4
 """Connections that may stand waiting for locked rows. Together fewer than the pool has: reads find one too."""
 
 Outcome = TypeVar("Outcome")
-Lane = tuple[str, Hashable, Hashable, bool]
+Lane = tuple[str, Hashable, Hashable, "Pace"]
 AnyCommand = Command[Any, Any, Any]
 
 
@@ -43,6 +44,14 @@ class Overloaded(Unavailable):
     """More work is waiting than can be done in time; try again in a moment."""
 
     code = "OVERLOADED"
+
+
+class Pace(Enum):
+    """How a lane meets locks that others hold."""
+
+    SWIFT = "goes on without what is held"
+    PATIENT = "waits for the rows that it needs"
+    WARY = "first waits, with empty hands, for whoever is writing its keys"
 
 
 class Observed(Protocol):
@@ -116,7 +125,7 @@ class Queue:
     scope: Scope | PlatformScope
     key: Hashable
     flights: Flights
-    patient: bool = False
+    pace: Pace = Pace.SWIFT
     entries: deque[Entry] = field(default_factory=deque)
     flying: bool = False
 
@@ -126,7 +135,7 @@ class Queue:
 
     @property
     def lane(self) -> Lane:
-        return (self.command.name, self.owner, self.key, self.patient)
+        return (self.command.name, self.owner, self.key, self.pace)
 
 
 class Batcher:
@@ -135,7 +144,7 @@ class Batcher:
         self._observed = observed or Unobserved()
         self._coalesce = coalesce
         self._swift = {role: Flights(free) for role, free in FLIGHTS.items()}
-        self._patient = Flights(WAITING_FLIGHTS)
+        self._waiting_flights = Flights(WAITING_FLIGHTS)
         self._queues: dict[Lane, Queue] = {}
         self._by_name: dict[Hashable, Entry] = {}
         self._waiting: dict[Hashable, int] = {}
@@ -154,9 +163,9 @@ class Batcher:
         if entry.name is not None:
             self._by_name[entry.name] = entry
         if self._coalesce:
-            queue = self._queue(command, scope, command.hot_key(each), patient=False)
+            queue = self._queue(command, scope, command.hot_key(each), Pace.SWIFT)
         else:  # One by one, as it would be without us: every call waits for its own rows.
-            queue = Queue(command, scope, object(), self._swift[scope.role], patient=True)
+            queue = Queue(command, scope, object(), self._swift[scope.role], Pace.PATIENT)
         self._enqueue(queue, entry)
         return await entry.join()
 
@@ -174,7 +183,7 @@ class Batcher:
             await asyncio.wait(self._tasks)
 
     def _entry(self, scope: Scope | PlatformScope, each: Any, keyed: Keyed | None) -> Entry:
-        return Entry(each, keyed, (_owner(scope), *keyed.name) if keyed else None)
+        return Entry(each, keyed, (_owner(scope), keyed.name) if keyed else None)
 
     async def _follow(self, running: Entry, entry: Entry) -> Answered[Any]:
         assert running.keyed is not None
@@ -192,12 +201,12 @@ class Batcher:
         if self._queued >= QUEUE_LIMIT or self._waiting.get(owner, 0) >= ORGANIZATION_LIMIT:
             raise Overloaded(retry_after_seconds=1)
 
-    def _queue(self, command: AnyCommand, scope: Scope | PlatformScope, key: Hashable, *, patient: bool) -> Queue:
-        lane = (command.name, _owner(scope), key, patient)
+    def _queue(self, command: AnyCommand, scope: Scope | PlatformScope, key: Hashable, pace: Pace) -> Queue:
+        lane = (command.name, _owner(scope), key, pace)
         queue = self._queues.get(lane)
         if queue is None:
-            flights = self._patient if patient else self._swift[scope.role]
-            queue = self._queues[lane] = Queue(command, scope, key, flights, patient)
+            flights = self._swift[scope.role] if pace is Pace.SWIFT else self._waiting_flights
+            queue = self._queues[lane] = Queue(command, scope, key, flights, pace)
         return queue
 
     def _enqueue(self, queue: Queue, entry: Entry) -> None:
@@ -216,7 +225,7 @@ class Batcher:
 
     def _dispatch(self) -> None:
         self._dispatching = False
-        for flights in (*self._swift.values(), self._patient):
+        for flights in (*self._swift.values(), self._waiting_flights):
             while queue := flights.next():
                 flights.free -= 1
                 queue.flying = True
@@ -255,7 +264,7 @@ class Batcher:
         """Run the entries and answer everybody who waits for them, whatever happens."""
         try:
             answers = await self._database.run(
-                queue.scope, lambda tx: _perform(tx, queue.command, entries), patient=queue.patient
+                queue.scope, lambda tx: _perform(tx, queue, entries), patient=queue.pace is not Pace.SWIFT
             )
         except Busy as busy:
             await self._set_aside(queue, entries, busy)
@@ -280,18 +289,18 @@ class Batcher:
         rest = [entry for entry in entries if id(entry.input) not in key_of]
         for entry in entries:
             if id(entry.input) in key_of:
-                key = ("row", key_of[id(entry.input)])
-                self._enqueue(self._queue(queue.command, queue.scope, key, patient=True), entry)
+                key = key_of[id(entry.input)]
+                self._enqueue(self._queue(queue.command, queue.scope, key, Pace.PATIENT), entry)
         if rest:
             await self._settle(queue, rest)
 
     def _wait_or_give_up(self, queue: Queue, entries: list[Entry]) -> None:
         """A lock that nobody expected (a key that another process is writing) held the whole batch up."""
         for entry in entries:
-            if queue.patient:
-                self._conclude(entry, RowBusy(retry_after_seconds=1))
+            if queue.pace is Pace.SWIFT:
+                self._enqueue(self._queue(queue.command, queue.scope, entry, Pace.WARY), entry)
             else:
-                self._enqueue(self._queue(queue.command, queue.scope, ("alone", id(entry)), patient=True), entry)
+                self._conclude(entry, RowBusy(retry_after_seconds=1))
 
     async def _isolate(self, queue: Queue, entries: list[Entry], bug: BaseException) -> None:
         if len(entries) == 1:
@@ -307,12 +316,13 @@ def _owner(scope: Scope | PlatformScope) -> Hashable:
     return scope.organization.uuid.int if isinstance(scope, Scope) else scope.role
 
 
-async def _perform(tx: Tx | PlatformTx, command: AnyCommand, entries: Sequence[Entry]) -> list[Answered[Any] | Refusal]:
+async def _perform(tx: Tx | PlatformTx, queue: Queue, entries: Sequence[Entry]) -> list[Answered[Any] | Refusal]:
     """Answer from what is stored, run the command for the rest, and store what it answered."""
+    command = queue.command
     if not isinstance(tx, Tx):
         return [_answer(outcome) for outcome in await command(tx, [entry.input for entry in entries])]
     keys = [entry.keyed for entry in entries if entry.keyed]
-    if tx.patient:
+    if queue.pace is Pace.WARY:
         await outwait(tx, keys)
     stored = await find_answers(tx, keys)
     answers: dict[int, Answered[Any] | Refusal] = {}

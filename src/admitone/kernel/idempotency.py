@@ -11,14 +11,14 @@ writer with empty hands (`outwait`), so that nobody waits in turn for rows that 
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from hashlib import sha256
+from typing import Self
 
 import msgspec
 
 from admitone.kernel.db import Overtaken, Tx
 from admitone.kernel.errors import Conflict
-from admitone.kernel.statements import Insert, columns
-
-HASH_BYTES = 32
+from admitone.kernel.statements import Insert
 
 
 class KeyReused(Conflict):
@@ -29,75 +29,64 @@ class KeyReused(Conflict):
 
 
 class Keyed(msgspec.Struct, frozen=True):
-    """Under which key an input runs, for whom, and what the input was."""
+    """Under which key an input runs, and what the input was."""
 
-    contract: str
-    caller: str
-    key: str
+    name: bytes
     hash: bytes
 
-    @property
-    def name(self) -> tuple[str, str, str]:
-        return (self.contract, self.caller, self.key)
+    @classmethod
+    def of(cls, *, contract: str, caller: str, key: str, request: bytes) -> Self:
+        """The same key of another caller or another contract is another key."""
+        scope = f"{len(contract)}:{contract}{len(caller)}:{caller}{key}"
+        return cls(sha256(scope.encode()).digest(), sha256(request).digest())
 
 
 class Stored(msgspec.Struct, frozen=True):
-    contract: str
-    caller: str
-    key: str
+    """One answer as it is kept."""
+
+    name: bytes
     request_hash: bytes
     answer: bytes
     created_at: datetime
 
 
 FIND_ANSWERS = """
-    SELECT k.contract, k.caller, k.key, k.request_hash, k.answer, k.created_at
-      FROM kernel.idempotency_key AS k
-      JOIN unnest($2::text[], $3::text[], $4::text[]) AS v(contract, caller, key)
-        ON k.contract = v.contract
-       AND k.caller = v.caller
-       AND k.key = v.key
-     WHERE k.organization_id = $1
+    SELECT name, request_hash, answer, created_at
+      FROM kernel.idempotency_key
+     WHERE organization_id = $1
+       AND name = ANY($2::bytea[])
 """
 
 KEEP_ANSWERS = Insert(
     "kernel.idempotency_key",
-    {
-        "contract": "text",
-        "caller": "text",
-        "key": "text",
-        "request_hash": "bytea",
-        "answer": "bytea",
-        "created_at": "timestamptz",
-    },
+    {"name": "bytea", "request_hash": "bytea", "answer": "bytea", "created_at": "timestamptz"},
     on_conflict="DO NOTHING",
 )
 
 
-async def find_answers(tx: Tx, keys: Sequence[Keyed]) -> Mapping[tuple[str, str, str], Stored]:
+async def find_answers(tx: Tx, keys: Sequence[Keyed]) -> Mapping[bytes, Stored]:
     if not keys:
         return {}
-    rows = await tx.fetch(FIND_ANSWERS, *columns(keys, "contract", "caller", "key"))
-    return {(row["contract"], row["caller"], row["key"]): Stored(**row) for row in rows}
+    rows = await tx.fetch(FIND_ANSWERS, [each.name for each in keys])
+    return {row["name"]: Stored(**row) for row in rows}
 
 
 async def outwait(tx: Tx, keys: Sequence[Keyed]) -> None:
     """Wait until nobody else is writing these keys: an insert that is taken back at once."""
     if keys:
-        rows = [Stored(each.contract, each.caller, each.key, each.hash, b"", tx.now) for each in _sorted(keys)]
         async with tx.taken_back():
-            await tx.execute(KEEP_ANSWERS.sql, *KEEP_ANSWERS.arguments(rows))
+            await _insert(tx, [(each, b"") for each in keys])
 
 
 async def keep_answers(tx: Tx, answers: Sequence[tuple[Keyed, bytes]]) -> None:
-    """Sorted, so that two transactions that keep the same keys cannot deadlock."""
-    rows = [
-        Stored(keyed.contract, keyed.caller, keyed.key, keyed.hash, answer, tx.now)
-        for keyed, answer in sorted(answers, key=lambda pair: pair[0].name)
-    ]
-    if rows and await tx.execute(KEEP_ANSWERS.sql, *KEEP_ANSWERS.arguments(rows)) != len(rows):
+    if answers and await _insert(tx, answers) != len(answers):
         raise Overtaken("another process answered under the same key first")
 
 
-def _sorted(keys: Sequence[Keyed]) -> list[Keyed]:
-    return sorted(keys, key=lambda each: each.name)
+async def _insert(tx: Tx, answers: Sequence[tuple[Keyed, bytes]]) -> int:
+    # Sorted, so that two transactions that keep the same keys cannot deadlock.
+    rows = [
+        Stored(keyed.name, keyed.hash, answer, tx.now)
+        for keyed, answer in sorted(answers, key=lambda pair: pair[0].name)
+    ]
+    return await tx.execute(KEEP_ANSWERS.sql, *KEEP_ANSWERS.arguments(rows))

@@ -6,7 +6,6 @@ runs even when nobody waits any more.
 """
 
 import asyncio
-import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -170,5 +169,9 @@ class Call:
         if self.contract.idempotent_by is None:
             return None
         key = getattr(self._request, self.contract.fields[self.contract.idempotent_by].name)
-        digest = hashlib.sha256(to_canonical(self._request)).digest()
-        return Keyed(contract=f"{self.contract.id}:{command.name}", caller=self.caller.key, key=key, hash=digest)
+        return Keyed.of(
+            contract=f"{self.contract.id}:{command.name}",
+            caller=self.caller.key,
+            key=key,
+            request=to_canonical(self._request),
+        )
