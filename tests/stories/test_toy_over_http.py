@@ -330,6 +330,7 @@ async def test_every_request_leaves_figures_and_a_line(
     assert 'admitone_contract_requests_total{contract="TOY.01",error_code="",status="200"}' in figures.text
     assert 'admitone_contract_seconds_bucket{contract="TOY.01"' in figures.text
     assert 'admitone_batch_inputs_bucket{command="' in figures.text
+    assert 'admitone_pool_connections{role="admitone_app",state="idle"}' in figures.text
 
 
 async def test_health_tells_the_state(http: httpx.AsyncClient) -> None:

@@ -6,9 +6,11 @@ could step around row level security in production, stops the start.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from admitone.entrypoints.modules import MODULES
 from admitone.kernel import config as settings
+from admitone.kernel import failpoints
 from admitone.kernel.audit import AuditTrail
 from admitone.kernel.authority import Authority, AuthorityReader, NobodyKnown
 from admitone.kernel.batch import Batcher
@@ -18,6 +20,7 @@ from admitone.kernel.db import Database
 from admitone.kernel.embedded import find_server
 from admitone.kernel.manifest import Module
 from admitone.kernel.ports import check_wired
+from admitone.kernel.scope import Role
 from admitone.kernel.telemetry import CONTENT_TYPE, Metrics, logger, render
 
 
@@ -36,6 +39,7 @@ class Application:
     batcher: Batcher
 
     async def start(self) -> None:
+        failpoints.arm(self.config.find(settings.FAILPOINTS) or "")
         check_wired(port for module in self.modules for port in module.ports)
         await _check_login(self.database, self.config)
 
@@ -54,7 +58,9 @@ def assemble(
     config: Config, modules: Sequence[Module], authority: Authority, *, coalesce: bool = True, strict: bool = False
 ) -> Application:
     metrics = Metrics()
-    database = Database(_database_url(config))
+    database = Database(_database_url(config), retried=metrics.retried)
+    for role in Role:
+        metrics.watch_pool(role, partial(database.connections, role))
     batcher = Batcher(database, observed=metrics, coalesce=coalesce)
     reader = AuthorityReader(batcher, authority)
 

@@ -23,7 +23,7 @@ import asyncpg
 import msgspec
 
 from admitone.kernel.commands import Command
-from admitone.kernel.db import Busy, Database, PlatformTx, RowBusy, Tx
+from admitone.kernel.db import POOL_SIZES, Busy, Database, PlatformTx, RowBusy, Tx
 from admitone.kernel.errors import OutcomeUnknown, Refusal, Unavailable
 from admitone.kernel.idempotency import Keyed, KeyReused, find_answers, keep_answers, outwait
 from admitone.kernel.scope import PlatformScope, Role, Scope
@@ -143,7 +143,7 @@ class Batcher:
         self._database = database
         self._observed = observed or Unobserved()
         self._coalesce = coalesce
-        self._swift = {role: Flights(free) for role, free in FLIGHTS.items()}
+        self._swift = {role: Flights(free) for role, free in (FLIGHTS if coalesce else POOL_SIZES).items()}
         self._waiting_flights = Flights(WAITING_FLIGHTS)
         self._queues: dict[Lane, Queue] = {}
         self._by_name: dict[Hashable, Entry] = {}

@@ -156,6 +156,7 @@ KEYS = Key(
     make=_new_keyring,
 )
 APP_ENV = Key("APP_ENV", "`prod` or `test`", check=one_of("prod", "test"))
+FAILPOINTS = Key("ADMITONE_FAILPOINTS", "`point=kill` or `point=cut`, several by comma; not in production")
 SINGLE_DB_MODE = Key("SINGLE_DB_MODE", "`1` or `0`", check=one_of("1", "0"))
 STRIPE_MODE = Key("STRIPE_MODE", "`test` or `live`", check=one_of("test", "live"))
 PUBLIC_STRIPE_MODE = Key("NEXT_PUBLIC_STRIPE_MODE", "`test` or `live`", check=one_of("test", "live"))
@@ -172,6 +173,7 @@ KERNEL_KEYS = (
     CRON_SECRET,
     KEYS,
     APP_ENV,
+    FAILPOINTS,
     SINGLE_DB_MODE,
     STRIPE_MODE,
     PUBLIC_STRIPE_MODE,
@@ -202,7 +204,7 @@ class Config:
         problems = [problem for key in every if (problem := _problem(key, given.get(key.name), production))]
         problems += _problems_of_private_keys(given, {key.name for key in every})
         if production:
-            problems += _problems_of_payment_mode(given)
+            problems += _problems_of_production(given)
         if problems:
             raise ConfigurationProblem(problems)
         home = Path(given[DATA.name]).expanduser().absolute() if DATA.name in given else embedded.default_home()
@@ -286,9 +288,17 @@ def _problems_of_private_keys(given: Mapping[str, str], declared: set[str]) -> l
     return [f"{name} is malformed: expected single-line base64." for name in names if not checked(given[name])]
 
 
-def _problems_of_payment_mode(given: Mapping[str, str]) -> list[str]:
-    forced = [key.name for key in (STRIPE_MODE, PUBLIC_STRIPE_MODE) if key.name in given]
-    return [f"{name} is set: in production it must not be, because payments are live there." for name in forced]
+def _problems_of_production(given: Mapping[str, str]) -> list[str]:
+    reasons = {
+        STRIPE_MODE: "payments are live there",
+        PUBLIC_STRIPE_MODE: "payments are live there",
+        FAILPOINTS: "nothing breaks on purpose there",
+    }
+    return [
+        f"{key.name} is set: in production it must not be, because {reason}."
+        for key, reason in reasons.items()
+        if key.name in given
+    ]
 
 
 # -- Where values come from

@@ -61,7 +61,7 @@ ACQUIRE_SECONDS: Final = 5
 
 POOL_SIZES: Final = {
     Role.APP: 12,
-    Role.AUTHORITY: 2,
+    Role.AUTHORITY: 8,
     Role.BUYER: 4,
     Role.IDENTITY: 4,
     Role.RELAY: 2,
@@ -198,8 +198,16 @@ FactWriter = Callable[[Tx], Awaitable[None]]
 class Database:
     """One PostgreSQL, reached as one login that takes a role per connection: one pool for each role, opened on need."""
 
-    def __init__(self, url: str, *, clock: Clock | None = None, write_facts: FactWriter | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        clock: Clock | None = None,
+        write_facts: FactWriter | None = None,
+        retried: Callable[[str, str], None] | None = None,
+    ) -> None:
         self._url = url
+        self._retried = retried or (lambda role, cause: None)  # noqa: ARG005
         self._clock = clock or Clock()
         self._write_facts = write_facts
         self._pools: dict[Role, Pool] = {}
@@ -220,6 +228,11 @@ class Database:
         """Answers when the database does, else raises `DatabaseUnavailable`."""
         async with self._connection(Role.APP) as connection:
             await connection.fetchval(PING, timeout=2)
+
+    def connections(self, role: Role) -> tuple[int, int]:
+        """How many are busy, and how many are idle."""
+        pool = self._pools.get(role)
+        return (pool.get_size() - pool.get_idle_size(), pool.get_idle_size()) if pool else (0, 0)
 
     async def dangerous_powers(self) -> list[str]:
         """What our login could do that no runtime login should, in words."""
@@ -242,16 +255,20 @@ class Database:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return await self._attempt(scope, work, patient)
-            except (*BAD_LUCK, Overtaken):
+            except (*BAD_LUCK, Overtaken) as bad_luck:
                 if attempt == ATTEMPTS:
                     raise
-            except asyncpg.UniqueViolationError:
+                cause: Exception = bad_luck
+            except asyncpg.UniqueViolationError as taken:
                 # Two writers of one key: the second look sees the first's row. If not, it is a bug.
                 if attempt > 1:
                     raise
+                cause = taken
             except (*CONNECTION_LOST, asyncpg.ReadOnlySQLTransactionError) as lost:  # read only: a former primary
                 if attempt == ATTEMPTS:
                     raise DatabaseUnavailable from lost
+                cause = lost
+            self._retried(scope.role, type(cause).__name__)
             await asyncio.sleep(random.uniform(0, 0.01) * 2**attempt)  # noqa: S311, jitter is no secret
         raise AssertionError("unreachable: the last attempt returns or raises")
 

@@ -1,13 +1,14 @@
 """Failpoints: named places where a test can make the world break.
 
 Promise: a failpoint that nobody armed costs one look at an empty dict and does nothing. Armed in process by tests,
-or for a whole process by `ADMITONE_FAILPOINTS="commit.before=kill,commit.after=cut"`; never by a request.
+or for a whole process by `ADMITONE_FAILPOINTS="commit.before=kill,commit.after=cut@3"`; never by a request, and not in production.
 """
 
 import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 
 Action = Callable[[], None]
 
@@ -42,8 +43,19 @@ def armed(name: str, action: Action) -> Iterator[None]:
         del _armed[name]
 
 
-def arm_from(environment: str) -> None:
-    """Arm what the environment names; an unknown action is a mistake worth stopping for."""
-    for pair in filter(None, environment.split(",")):
-        name, _, action = pair.partition("=")
-        _armed[name] = ACTIONS[action]
+def arm(plan: str) -> None:
+    """Arm a process for as long as it lives: `commit.before=kill`, several by comma, `=kill@3` for the third time."""
+    for pair in filter(None, plan.split(",")):
+        name, _, deed = pair.partition("=")
+        action, _, turn = deed.partition("@")
+        _armed[name] = _at_turn(int(turn or 1), ACTIONS[action])
+
+
+def _at_turn(turn: int, action: Action) -> Action:
+    passed = count(1)
+
+    def act() -> None:
+        if next(passed) == turn:
+            action()
+
+    return act

@@ -13,7 +13,7 @@ variables. Figures live in the registry of one application, not in a global one.
 import logging
 import sys
 import threading
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -241,7 +241,7 @@ class Metrics:
         self.retries = Counter(
             "admitone_command_retries",
             "Transactions run again, by cause.",
-            ("command", "cause"),
+            ("role", "cause"),
             registry=own,
         )
         self.pool = Gauge(
@@ -250,6 +250,15 @@ class Metrics:
             ("role", "state"),
             registry=own,
         )
+
+    def retried(self, role: str, cause: str) -> None:
+        """What `db` tells of each transaction that is run again."""
+        self.retries.labels(role, cause).inc()
+
+    def watch_pool(self, role: str, count: Callable[[], tuple[int, int]]) -> None:
+        """Ask for busy and idle connections whenever somebody looks."""
+        self.pool.labels(role, "busy").set_function(lambda: count()[0])
+        self.pool.labels(role, "idle").set_function(lambda: count()[1])
 
     def flew(self, command: str, size: int, waited_seconds: float) -> None:
         """What `batch` tells of each flight."""
