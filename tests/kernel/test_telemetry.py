@@ -216,19 +216,18 @@ def test_figures_are_counted_per_contract_status_and_error_code():
 
 def test_batches_retries_and_pools_are_figures_too():
     metrics = Metrics()
-    metrics.batch_size.labels("increment").observe(17)
-    metrics.batch_wait.labels("increment").observe(0.002)
-    metrics.retries.labels("increment", "deadlock").inc()
-    metrics.pool.labels("admitone_app", "busy").set(3)
+    metrics.flew("increment", 17, 0.002)
+    metrics.retried("admitone_app", "DeadlockDetectedError")
+    metrics.watch_pool("admitone_app", lambda: (3, 1))
     page = render(metrics.registry).decode()
     assert 'admitone_batch_inputs_bucket{command="increment",le="32.0"} 1.0' in page
     assert 'admitone_batch_wait_seconds_count{command="increment"} 1.0' in page
-    assert 'admitone_command_retries_total{cause="deadlock",command="increment"} 1.0' in page
+    assert 'admitone_command_retries_total{cause="DeadlockDetectedError",role="admitone_app"} 1.0' in page
     assert 'admitone_pool_connections{role="admitone_app",state="busy"} 3.0' in page
     assert "_created" not in page
 
 
 def test_two_applications_do_not_share_figures():
     one, other = Metrics(), Metrics()
-    one.retries.labels("increment", "deadlock").inc()
+    one.retried("admitone_app", "DeadlockDetectedError")
     assert b"deadlock" not in render(other.registry)

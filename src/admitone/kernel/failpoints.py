@@ -1,7 +1,8 @@
 """Failpoints: named places where a test can make the world break.
 
 Promise: a failpoint that nobody armed costs one look at an empty dict and does nothing. Armed in process by tests,
-or for a whole process by `ADMITONE_FAILPOINTS="commit.before=kill,commit.after=cut@3"`; never by a request, and not in production.
+or for a whole process by `ADMITONE_FAILPOINTS="commit.before=kill,commit.after=cut@3"`; never by a request, and never
+in production.
 """
 
 import os
