@@ -16,7 +16,12 @@ from tests.architecture.source_tree import Source
 KERNEL_STORES = ("admitone.kernel.audit", "admitone.kernel.idempotency", "admitone.kernel.limits")
 """Kernel modules that own tables: small enough to be policy and store in one."""
 
-MACHINERY = ("admitone.kernel.db", "admitone.kernel.statements", "admitone.kernel.migrate", "admitone.kernel.embedded")
+MACHINERY = (
+    "admitone.kernel.db",
+    "admitone.kernel.statements",
+    "admitone.kernel.migrate",
+    "admitone.kernel.embedded.cluster",
+)
 """Kernel modules that open transactions, compile statements, and run the server."""
 
 DATA = ("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES", "TABLE", "TRUNCATE", "COPY")

@@ -13,9 +13,6 @@ LINES_OF_A_FUNCTION = 60
 LINES_OF_A_FILE = 500
 """Of code; a test file may be as long as its table of cases."""
 
-STILL_LONG = ("admitone.kernel.embedded",)
-"""To be split: what runs a server (clusters, processes, users, folders) is more than one noun."""
-
 REQUIREMENT = re.compile(r"^(?:\*\*|\| )([A-Z]{3,4}-[A-Z]?\d+)\b")
 """A line of the registry that opens with its id, as `**FIN-014**` or `| STAY-002 |`."""
 
@@ -31,10 +28,8 @@ def _unreadable(source: Source) -> Iterator[tuple[ast.AST, str]]:
     if text.strip() and not ast.get_docstring(source.tree):
         yield source.tree, "does not open with the promise it keeps"
     lines, is_code = len(text.splitlines()), source.name.startswith("admitone.")
-    if is_code and lines > LINES_OF_A_FILE and source.name not in STILL_LONG:
+    if is_code and lines > LINES_OF_A_FILE:
         yield source.tree, f"has {lines} lines, more than {LINES_OF_A_FILE}; split it by noun or verb"
-    if lines <= LINES_OF_A_FILE and source.name in STILL_LONG:
-        yield source.tree, "is no longer too long; take it off the list"
     for node in ast.walk(source.tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1

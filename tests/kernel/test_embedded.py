@@ -16,6 +16,8 @@ import pytest
 
 from admitone.kernel import embedded
 from admitone.kernel.embedded import SUPERUSER, Cluster, EmbeddedProblem, find_server, tool
+from admitone.kernel.embedded.processes import run_as
+from admitone.kernel.embedded.server import data_folder, living
 
 QUICK = {"fsync": "off", "shared_buffers": "16MB"}
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else for a while")
@@ -76,7 +78,7 @@ def supervised(home: Path) -> Iterator[subprocess.Popen[str]]:
     process.kill()
     process.wait()
     process.stdout.close()
-    until(lambda: not embedded._living(embedded._data_folder(home)))
+    until(lambda: not living(data_folder(home)))
 
 
 def test_the_runtime_login_is_ready_and_powerless(running):
@@ -127,7 +129,7 @@ def test_it_stops_in_time_though_clients_are_in_the_middle_of_something(home):
     cluster.stop()
     assert time.monotonic() - began < 4
     assert find_server(home) is None
-    assert not embedded._living(embedded._data_folder(home))
+    assert not living(data_folder(home))
     assert "database system is shut down" in cluster.log_file.read_text()
     busy.wait()
     cluster.stop()
@@ -148,7 +150,7 @@ def test_what_was_committed_survives_kill_9_of_everything(home, supervised):
     cluster = Cluster(home, {"shared_buffers": "16MB"})
     write(cluster)
     os.kill(supervised.pid, signal.SIGSTOP)  # So that it cannot start the server again while we kill.
-    for pid in embedded._living(embedded._data_folder(home)):
+    for pid in living(data_folder(home)):
         with suppress(ProcessLookupError):  # Some follow their parent before their turn comes.
             os.kill(pid, signal.SIGKILL)
     supervised.kill()
@@ -161,7 +163,7 @@ def test_what_was_committed_survives_kill_9_of_everything(home, supervised):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children that their parent died")
 def test_the_server_does_not_outlive_a_killed_supervisor(home, supervised):
     supervised.kill()
-    until(lambda: not embedded._living(embedded._data_folder(home)))
+    until(lambda: not living(data_folder(home)))
     assert "received fast shutdown request" in (home / "postgres.log").read_text()
 
 
@@ -179,7 +181,7 @@ def test_a_server_without_a_parent_is_told_to_end(home):
         write(cluster)
         place = cluster._settle()
         command = cluster._command(place)
-    orphan = subprocess.Popen(command, cwd="/", stderr=subprocess.DEVNULL, **embedded._as(embedded.server_account()))
+    orphan = subprocess.Popen(command, cwd="/", stderr=subprocess.DEVNULL, **run_as(embedded.server_account()))
     until(lambda: find_server(home))
     with Cluster(home, QUICK, tell=said.append) as cluster:
         assert orphan.wait(5) == 0
@@ -200,9 +202,9 @@ def test_a_server_that_dies_is_started_again(home):
 
 def test_a_left_over_pid_that_is_now_somebody_elses_is_not_believed(home):
     with Cluster(home, QUICK):
-        noted = (embedded._data_folder(home) / "postmaster.pid").read_text()
+        noted = (data_folder(home) / "postmaster.pid").read_text()
     stale = noted.replace(noted.splitlines()[0], str(os.getpid()), 1)
-    (embedded._data_folder(home) / "postmaster.pid").write_text(stale)
+    (data_folder(home) / "postmaster.pid").write_text(stale)
     assert find_server(home) is None
     with Cluster(home, QUICK) as cluster:
         assert ask(cluster.url(), "SELECT 1") == "1"

@@ -338,6 +338,11 @@ async def test_health_tells_the_state(http: httpx.AsyncClient) -> None:
     assert (await http.get("/health/ready")).json() == {"status": "ready"}
 
 
+async def test_a_visitor_is_shown_where_to_begin(http: httpx.AsyncClient) -> None:
+    assert (await http.get("/")).headers["location"] == "/docs"
+    assert "/api/toy/increments" in (await http.get("/docs")).text
+
+
 @pytest.mark.covers("CON-009")
 async def test_the_examples_in_the_reference_are_true(member: Member) -> None:
     """In order, in a fresh organisation with the counter that they speak of."""

@@ -15,7 +15,7 @@ from admitone.kernel.audit import AuditTrail
 from admitone.kernel.authority import Authority, AuthorityReader, NobodyKnown
 from admitone.kernel.batch import Batcher
 from admitone.kernel.config import Config
-from admitone.kernel.contracts import Audience, Call, Contract, Edge, File, Writes, health_contracts
+from admitone.kernel.contracts import Audience, Call, Contract, Edge, File, Redirect, Writes, health_contracts
 from admitone.kernel.db import Database
 from admitone.kernel.embedded import find_server
 from admitone.kernel.manifest import Module
@@ -70,7 +70,7 @@ def assemble(
 
     own = [contract for module in modules for contract in module.contracts]
     edge = Edge(
-        [*own, *health_contracts(ready), metrics_contract(metrics)],
+        [*own, *health_contracts(ready), metrics_contract(metrics), home_contract()],
         authority=reader,
         database=database,
         batcher=batcher,
@@ -99,6 +99,27 @@ def metrics_contract(metrics: Metrics) -> Contract:
     @contract.serves
     async def show(call: Call) -> File:  # noqa: ARG001
         return File(render(metrics.registry), CONTENT_TYPE)
+
+    return contract
+
+
+def home_contract() -> Contract:
+    """Until there is a storefront, a visitor is shown what there is."""
+    contract = Contract(
+        id="KERNEL.HOME",
+        version="1.0.0",
+        owner="kernel",
+        consumers=("people",),
+        summary="Where to begin.",
+        get="/",
+        writes=Writes.PAGE,
+        audience=Audience.PUBLIC,
+        order_key="none",
+    )
+
+    @contract.serves
+    async def show(call: Call) -> Redirect:  # noqa: ARG001
+        return Redirect("/docs")
 
     return contract
 
