@@ -8,7 +8,7 @@ import pytest
 
 from admitone.kernel.batch import BATCH_LIMIT, Answered, Batcher, Overloaded
 from admitone.kernel.commands import Command, command
-from admitone.kernel.db import Database, DatabaseUnavailable, RowBusy, Tx
+from admitone.kernel.db import Busy, Database, DatabaseUnavailable, RowBusy, Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.idempotency import Keyed, KeyReused
 from admitone.kernel.ids import OrganizationId
@@ -288,3 +288,32 @@ async def test_a_command_that_forgets_an_outcome_is_a_bug(batcher: Batcher, data
     scope = await an_organization(database)
     with pytest.raises(AssertionError, match="0 outcomes for 1"):
         await batcher.submit(Command(forgetful, name="toy.forgetful"), scope, 1)
+
+
+async def test_a_command_that_is_busy_with_something_else_is_a_bug(batcher: Batcher, database: Database) -> None:
+    async def confused(tx: Tx, inputs: Sequence[int]) -> list[int | Refusal]:
+        raise Busy({"row": ["what nobody asked for"]})
+
+    scope = await an_organization(database)
+    with pytest.raises(Busy):
+        await batcher.submit(Command(confused, name="toy.confused"), scope, 1)
+
+
+async def test_many_rows_that_are_locked_one_after_another_are_all_set_aside(
+    batcher: Batcher, database: Database
+) -> None:
+    """Each run of the batch finds another row held; nobody is lost on the way."""
+    found: set[int] = set()
+
+    async def stumbling(tx: Tx, inputs: Sequence[int]) -> list[int | Refusal]:
+        new = [each for each in inputs if each not in found]
+        if new and not tx.patient:
+            found.add(new[0])
+            raise Busy({new[0]: [new[0]]})
+        return list(inputs)
+
+    scope = await an_organization(database)
+    numbers = [10**6 + number for number in range(BATCH_LIMIT)]  # not small, so that each is an object of its own
+    command = Command(stumbling, name="toy.stumbling")
+    answers = await asyncio.gather(*(batcher.submit(command, scope, number) for number in numbers))
+    assert [answer.outcome for answer in answers] == numbers

@@ -238,10 +238,11 @@ class Batcher:
         task.add_done_callback(self._tasks.discard)
 
     async def _fly(self, queue: Queue) -> None:
-        entries = [queue.entries.popleft() for _ in range(min(BATCH_LIMIT, len(queue.entries)))]
-        self._took_off(queue, entries)
+        entries = self._board(queue)
+        waited = time.monotonic() - entries[0].submitted
         try:
             await self._settle(queue, entries)
+            self._observed.flew(queue.command.name, len(entries), waited)
         finally:
             queue.flying = False
             queue.flights.free += 1
@@ -251,48 +252,62 @@ class Batcher:
                 self._queues.pop(queue.lane, None)
             self._dispatch_soon()
 
-    def _took_off(self, queue: Queue, entries: Sequence[Entry]) -> None:
+    def _board(self, queue: Queue) -> list[Entry]:
+        entries = [queue.entries.popleft() for _ in range(min(BATCH_LIMIT, len(queue.entries)))]
         self._queued -= len(entries)
         left = self._waiting[queue.owner] - len(entries)
         if left:
             self._waiting[queue.owner] = left
         else:
             del self._waiting[queue.owner]
-        self._observed.flew(queue.command.name, len(entries), time.monotonic() - entries[0].submitted)
+        return entries
 
     async def _settle(self, queue: Queue, entries: list[Entry]) -> None:
         """Run the entries and answer everybody who waits for them, whatever happens."""
-        try:
-            answers = await self._database.run(
-                queue.scope, lambda tx: _perform(tx, queue, entries), patient=queue.pace is not Pace.SWIFT
-            )
-        except Busy as busy:
-            await self._set_aside(queue, entries, busy)
-        except asyncpg.LockNotAvailableError:
-            self._wait_or_give_up(queue, entries)
-        except Refusal as refusal:  # The database is away, or cannot tell: this holds for all of them.
-            for entry in entries:
-                self._conclude(entry, refusal)
-        except asyncio.CancelledError:
-            for entry in entries:
-                self._conclude(entry, OutcomeUnknown())
-            raise
-        except Exception as bug:  # noqa: BLE001, whatever it is, every caller must be answered
-            await self._isolate(queue, entries, bug)
-        else:
-            for entry, answer in zip(entries, answers, strict=True):
-                self._conclude(entry, answer)
+        while entries:
+            try:
+                answers = await self._run(queue, entries)
+            except Busy as busy:
+                rest = self._set_aside(queue, entries, busy)
+                if len(rest) < len(entries):
+                    entries = rest
+                    continue
+                self._conclude_all(entries, busy)  # Busy with inputs that it was not given: a bug.
+            except asyncpg.LockNotAvailableError:
+                self._wait_or_give_up(queue, entries)
+            except Refusal as refusal:  # The database is away, or cannot tell: this holds for all of them.
+                self._conclude_all(entries, refusal)
+            except asyncio.CancelledError:
+                self._conclude_all(entries, OutcomeUnknown())
+                raise
+            except Exception as bug:  # noqa: BLE001, whatever it is, every caller must be answered
+                await self._isolate(queue, entries, bug)
+            else:
+                for entry, answer in zip(entries, answers, strict=True):
+                    self._conclude(entry, answer)
+            return
 
-    async def _set_aside(self, queue: Queue, entries: list[Entry], busy: Busy) -> None:
+    async def _run(self, queue: Queue, entries: Sequence[Entry]) -> list[Answered[Any] | Refusal]:
+        async def work(tx: Any) -> list[Answered[Any] | Refusal]:
+            return await _perform(tx, queue, entries)
+
+        return await self._database.run(queue.scope, work, patient=queue.pace is not Pace.SWIFT)
+
+    def _conclude_all(self, entries: Sequence[Entry], answer: BaseException) -> None:
+        for entry in entries:
+            self._conclude(entry, answer)
+
+    def _set_aside(self, queue: Queue, entries: Sequence[Entry], busy: Busy) -> list[Entry]:
         """The busy inputs wait for their rows, each row in a lane of its own; the others go on without them."""
         key_of = {id(each): key for key, inputs in busy.inputs_by_key.items() for each in inputs}
-        rest = [entry for entry in entries if id(entry.input) not in key_of]
+        rest: list[Entry] = []
         for entry in entries:
             if id(entry.input) in key_of:
                 key = key_of[id(entry.input)]
                 self._enqueue(self._queue(queue.command, queue.scope, key, Pace.PATIENT), entry)
-        if rest:
-            await self._settle(queue, rest)
+            else:
+                rest.append(entry)
+        return rest
 
     def _wait_or_give_up(self, queue: Queue, entries: list[Entry]) -> None:
         """A lock that nobody expected (a key that another process is writing) held the whole batch up."""

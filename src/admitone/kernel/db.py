@@ -358,7 +358,10 @@ class Database:
     @asynccontextmanager
     async def _connection(self, role: Role) -> AsyncIterator[Connection]:
         pool = self._pools.get(role) or await self._open(role)
-        connection = await pool.acquire(timeout=ACQUIRE_SECONDS)
+        try:
+            connection = await pool.acquire(timeout=ACQUIRE_SECONDS)
+        except TimeoutError:
+            raise DatabaseUnavailable from None  # All are busy; to stand in line once more would help nobody.
         try:
             yield connection  # type: ignore[misc]  # a pooled proxy, which behaves as the connection it stands for
         except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
