@@ -10,11 +10,11 @@ from admitone.kernel.batch import BATCH_LIMIT, Answered, Batcher, Overloaded
 from admitone.kernel.commands import Command, command
 from admitone.kernel.db import Busy, Database, DatabaseUnavailable, RowBusy, Tx
 from admitone.kernel.errors import Refusal
-from admitone.kernel.idempotency import Keyed, KeyReused
+from admitone.kernel.idempotency import AnswerOutdated, Keyed, KeyReused
 from admitone.kernel.ids import OrganizationId
-from admitone.kernel.scope import Role, Scope
+from admitone.kernel.scope import PlatformScope, Role, Scope
 from tests.builders import an_increment, an_organization, rows_of, value_of
-from tests.toy import commands
+from tests.toy import commands, store
 from tests.toy.errors import CounterFull, CounterNotFound
 from tests.toy.model import Counter, Increment
 
@@ -290,13 +290,106 @@ async def test_a_command_that_forgets_an_outcome_is_a_bug(batcher: Batcher, data
         await batcher.submit(Command(forgetful, name="toy.forgetful"), scope, 1)
 
 
-async def test_a_command_that_is_busy_with_something_else_is_a_bug(batcher: Batcher, database: Database) -> None:
-    async def confused(tx: Tx, inputs: Sequence[int]) -> list[int | Refusal]:
-        raise Busy({"row": ["what nobody asked for"]})
+async def test_inputs_whose_parts_are_locked_go_alone_and_hurt_nobody(
+    batcher: Batcher, database: Database, superuser: asyncpg.Connection
+) -> None:
+    """An order locks its lines: the command is busy with things that are not its inputs."""
+    scope = await an_organization(database, "slow", *(f"swift{n}" for n in range(19)))
+
+    async def order(tx: Tx, orders: Sequence[str]) -> list[str | Refusal]:
+        lines = [an_increment(counter) for counter in orders]
+        await store.lock_counters(tx, lines)
+        return list(orders)
+
+    command = Command(order, name="toy.order")
+    names = ["slow", *(f"swift{n}" for n in range(19))]
+    async with superuser.transaction():
+        await superuser.execute(
+            "SELECT 1 FROM toy.counter WHERE organization_id = $1 AND name = 'slow' FOR UPDATE", scope.organization.uuid
+        )
+        slow, *swift = [asyncio.create_task(batcher.submit(command, scope, name)) for name in names]
+        await asyncio.wait_for(asyncio.gather(*swift), 5)
+        assert not slow.done()
+    assert (await slow).outcome == "slow"
+
+
+async def test_commands_of_one_name_do_not_run_each_others_inputs(batcher: Batcher, database: Database) -> None:
+    async def one(tx: Tx, inputs: Sequence[int]) -> list[str | Refusal]:
+        return ["one"] * len(inputs)
+
+    async def two(tx: Tx, inputs: Sequence[int]) -> list[str | Refusal]:
+        return ["two"] * len(inputs)
 
     scope = await an_organization(database)
-    with pytest.raises(Busy):
-        await batcher.submit(Command(confused, name="toy.confused"), scope, 1)
+    both = [Command(work, name="toy.same") for work in (one, two)]
+    answers = await asyncio.gather(*(batcher.submit(command, scope, 1) for command in both))
+    assert [answer.outcome for answer in answers] == ["one", "two"]
+
+
+async def test_a_hot_key_that_fails_leaves_nothing_behind(batcher: Batcher, database: Database) -> None:
+    scope = await an_organization(database)
+    each = an_increment()
+    broken = Command(commands.increment, name="toy.broken", keyed_by=lambda increment: increment.nothing)
+    with pytest.raises(AttributeError):
+        await batcher.submit(broken, scope, each, keyed("k", each))
+    answer = await batcher.submit(commands.increment, scope, each, keyed("k", each))
+    assert answer.replayed is False
+
+
+async def test_keys_of_the_platform_are_refused_rather_than_ignored(batcher: Batcher) -> None:
+    async def nothing(tx: object, inputs: Sequence[int]) -> list[int | Refusal]:
+        return list(inputs)
+
+    scope = PlatformScope("test", Role.IDENTITY)
+    with pytest.raises(TypeError, match="per organisation"):
+        await batcher.submit(Command(nothing, name="toy.nothing"), scope, 1, keyed("k", an_increment()))
+
+
+@pytest.mark.parametrize("role", [Role.IDENTITY, Role.RELAY, Role.MAINTENANCE, Role.AUTHORITY])
+async def test_every_role_that_writes_can_submit(batcher: Batcher, role: Role) -> None:
+    async def nothing(tx: object, inputs: Sequence[int]) -> list[int | Refusal]:
+        return list(inputs)
+
+    answer = await batcher.submit(Command(nothing, name="toy.nothing"), PlatformScope("test", role), 1)
+    assert answer.outcome == 1
+
+
+async def test_calls_that_run_alone_are_admitted_like_all_others(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("admitone.kernel.batch.QUEUE_LIMIT", 10)
+    batcher = Batcher(database)
+    scope = await an_organization(database)
+    outcomes = await asyncio.gather(
+        *(batcher.run_one(commands.increment, scope, an_increment()) for _ in range(30)), return_exceptions=True
+    )
+    assert sum(isinstance(outcome, Overloaded) for outcome in outcomes) == 20
+
+
+async def test_slow_lanes_of_one_organisation_leave_a_place_for_another(database: Database) -> None:
+    batcher = Batcher(database)
+    slow, quick = await an_organization(database), await an_organization(database)
+
+    async def sleep(tx: Tx, seconds: Sequence[float]) -> list[float | Refusal]:
+        await tx.fetch("SELECT pg_sleep($2) WHERE $1::uuid IS NOT NULL", max(seconds))
+        return list(seconds)
+
+    command = Command(sleep, name="toy.sleep", keyed_by=lambda seconds: seconds)
+    sleeping = [asyncio.create_task(batcher.submit(command, slow, 1 + n / 1000)) for n in range(12)]
+    await asyncio.sleep(0.1)
+    await asyncio.wait_for(batcher.submit(commands.increment, quick, an_increment()), 0.7)
+    await asyncio.gather(*sleeping)
+
+
+async def test_an_answer_of_another_form_is_not_invented(
+    batcher: Batcher, database: Database, superuser: asyncpg.Connection
+) -> None:
+    scope = await an_organization(database)
+    each = an_increment()
+    await batcher.submit(commands.increment, scope, each, keyed("k", each))
+    await superuser.execute("UPDATE kernel.idempotency_key SET answer = '{}' WHERE name = $1", keyed("k", each).name)
+    with pytest.raises(AnswerOutdated):
+        await batcher.submit(commands.increment, scope, each, keyed("k", each))
 
 
 async def test_many_rows_that_are_locked_one_after_another_are_all_set_aside(

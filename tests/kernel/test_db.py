@@ -8,7 +8,7 @@ import pytest
 
 from admitone.kernel import failpoints
 from admitone.kernel.clock import Clock
-from admitone.kernel.db import CONNECTION_LOST, Database, DatabaseUnavailable, Tx, WrongCount
+from admitone.kernel.db import ConnectionLost, Database, DatabaseUnavailable, Tx, WrongCount
 from admitone.kernel.errors import OutcomeUnknown
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import Caller, IdentityScope, PlatformScope, Role, Scope
@@ -174,7 +174,7 @@ async def test_a_lost_answer_to_commit_is_looked_up_and_counts_once(
 ) -> None:
     scope = await an_organization(database)
     async with a_wire(database_url) as (wire, through), Database(through) as remote:
-        await remote.ping()
+        await value_of(remote, scope)
         wire.cut = cut
         [outcome] = await remote.run(scope, lambda tx: commands.increment(tx, [an_increment()]))
     assert wire.cuts == 1
@@ -189,7 +189,7 @@ async def test_what_nobody_can_tell_is_unknown_and_not_a_failure(
     monkeypatch.setattr("admitone.kernel.db.RESOLVE_SECONDS", 0.3)
     scope = await an_organization(database)
     async with a_wire(database_url) as (wire, through), Database(through) as remote:
-        await remote.ping()
+        await value_of(remote, scope)
         wire.cut, wire.refuse = Cut.AFTER_COMMIT, True
         with pytest.raises(OutcomeUnknown):
             await remote.run(scope, lambda tx: commands.increment(tx, [an_increment()]))
@@ -221,7 +221,7 @@ async def test_bad_values_are_not_mistaken_for_a_lost_connection(database: Datab
             await database.run(
                 scope, lambda tx, poison=poison: commands.increment(tx, [poison, an_increment(amount=1)])
             )
-        assert not isinstance(raised.value, (*CONNECTION_LOST, DatabaseUnavailable))
+        assert not isinstance(raised.value, (ConnectionLost, DatabaseUnavailable))
 
 
 async def test_a_person_reads_their_own_rows_across_organisations_and_nobody_elses(database: Database) -> None:
@@ -264,3 +264,75 @@ async def test_a_read_cannot_write(database: Database) -> None:
     scope = await an_organization(database)
     with pytest.raises(Exception, match="read-only"):
         await database.read(scope, lambda tx: store.add(tx, [("visits", 1)]))
+
+
+async def test_an_id_that_the_server_never_heard_of_is_unknown(
+    database: Database, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It lost its tail: the transaction is gone, but its id will be another's."""
+    monkeypatch.setattr("admitone.kernel.db.RESOLVE_SECONDS", 0.3)
+    scope = await an_organization(database)
+
+    async def forget(tx: Tx) -> None:
+        await store.add(tx, [("visits", 1)])
+        tx.id = str(2**62)
+
+    async with a_wire(database_url) as (wire, through), Database(through) as remote:
+        await value_of(remote, scope)
+        wire.cut = Cut.AFTER_COMMIT
+        with pytest.raises(OutcomeUnknown):
+            await remote.run(scope, forget)
+
+
+async def test_an_error_of_the_work_itself_is_not_taken_for_a_lost_connection(database: Database) -> None:
+    scope = await an_organization(database)
+    tries: list[int] = []
+
+    async def clumsy(tx: Tx) -> None:
+        tries.append(1)
+        raise FileNotFoundError("a file, not the database")
+
+    with pytest.raises(FileNotFoundError):
+        await database.run(scope, clumsy)
+    assert len(tries) == 1
+
+
+async def test_a_statement_that_takes_too_long_is_told_at_once(database_url: str, monkeypatch) -> None:
+    monkeypatch.setattr("admitone.kernel.db.STATEMENT_TIMEOUT_MS", 50)
+    async with Database(database_url) as hasty:
+        scope = await an_organization(hasty)
+        with pytest.raises(DatabaseUnavailable):
+            await hasty.run(scope, lambda tx: tx.fetch("SELECT pg_sleep(5) WHERE $1::uuid IS NOT NULL"))
+
+
+async def test_a_server_without_a_free_connection_is_unavailable(database_url: str, superuser) -> None:
+    role = f"crowded_{OrganizationId.new().uuid.hex}"
+    await superuser.execute(f"CREATE ROLE {role} LOGIN CONNECTION LIMIT 0 IN ROLE admitone_app")
+    try:
+        async with Database(database_url.replace("//admitone@", f"//{role}@")) as crowded:
+            with pytest.raises(DatabaseUnavailable):
+                await value_of(crowded, Scope(OrganizationId.new()))
+    finally:
+        await superuser.execute(f"DROP ROLE {role}")
+
+
+async def test_a_type_that_a_migration_changed_is_no_error(database: Database, database_url: str, superuser) -> None:
+    scope = await an_organization(database)
+    note = "SELECT note FROM toy.counter WHERE organization_id = $1"
+    async with Database(database_url) as ours:
+        await ours.run(scope, lambda tx: tx.fetch(note))
+        await superuser.execute("ALTER TABLE toy.counter ALTER COLUMN note TYPE text")
+        try:
+            await ours.run(scope, lambda tx: tx.fetch(note))
+        finally:
+            await superuser.execute("ALTER TABLE toy.counter ALTER COLUMN note TYPE jsonb USING note::jsonb")
+
+
+async def test_a_busy_process_still_answers_a_ping(database_url: str, monkeypatch) -> None:
+    async with Database(database_url) as busy:
+        scope = await an_organization(busy)
+        sleep = "SELECT pg_sleep(0.5) WHERE $1::uuid IS NOT NULL"
+        reads = [asyncio.create_task(busy.read(scope, lambda tx: tx.fetch(sleep))) for _ in range(30)]
+        await asyncio.sleep(0.1)
+        await asyncio.wait_for(busy.ping(), 0.3)
+        await asyncio.gather(*reads)

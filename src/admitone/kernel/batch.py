@@ -13,7 +13,7 @@ one flush among up to 256 callers. Every submitted input runs exactly as if it w
 
 import asyncio
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Coroutine, Hashable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -25,18 +25,18 @@ import msgspec
 from admitone.kernel.commands import Command
 from admitone.kernel.db import POOL_SIZES, Busy, Database, PlatformTx, RowBusy, Tx
 from admitone.kernel.errors import OutcomeUnknown, Refusal, Unavailable
-from admitone.kernel.idempotency import Keyed, KeyReused, find_answers, keep_answers, outwait
+from admitone.kernel.idempotency import AnswerOutdated, Keyed, KeyReused, Stored, find_answers, keep_answers, outwait
 from admitone.kernel.scope import PlatformScope, Role, Scope
 
 BATCH_LIMIT: Final = 256
 QUEUE_LIMIT: Final = 8_192
 ORGANIZATION_LIMIT: Final = 4_096
-FLIGHTS: Final = {Role.APP: 6, Role.AUTHORITY: 1, Role.IDENTITY: 2}
+FLIGHTS: Final = {Role.APP: 6, Role.AUTHORITY: 1, Role.IDENTITY: 2, Role.RELAY: 2, Role.MAINTENANCE: 2}
 WAITING_FLIGHTS: Final = 4
 """Connections that may stand waiting for locked rows. Together fewer than the pool has: reads find one too."""
 
 Outcome = TypeVar("Outcome")
-Lane = tuple[str, Hashable, Hashable, "Pace"]
+Lane = tuple["AnyCommand", Hashable, Hashable, "Pace"]
 AnyCommand = Command[Any, Any, Any]
 
 
@@ -98,23 +98,36 @@ class Entry:
 
 
 class Flights:
-    """Who flies next: organisations take turns, and within one, its lanes do."""
+    """Who flies next: organisations take turns, and within one, its lanes do. One place is never the same owner's."""
 
-    def __init__(self, free: int) -> None:
-        self.free = free
+    def __init__(self, places: int) -> None:
+        self.free = places
+        self._most_of_one = max(1, places - 1)
+        self._flying: Counter[Hashable] = Counter()
         self._turns: OrderedDict[Hashable, deque[Queue]] = OrderedDict()
 
     def ready(self, queue: "Queue") -> None:
         self._turns.setdefault(queue.owner, deque()).append(queue)
 
     def next(self) -> "Queue | None":
-        if not self.free or not self._turns:
+        if not self.free:
             return None
-        owner, lanes = self._turns.popitem(last=False)
+        owner = next((each for each in self._turns if self._flying[each] < self._most_of_one), None)
+        if owner is None:
+            return None
+        lanes = self._turns.pop(owner)
         queue = lanes.popleft()
         if lanes:
             self._turns[owner] = lanes
+        self.free -= 1
+        self._flying[owner] += 1
         return queue
+
+    def landed(self, queue: "Queue") -> None:
+        self.free += 1
+        self._flying[queue.owner] -= 1
+        if not self._flying[queue.owner]:
+            del self._flying[queue.owner]
 
 
 @dataclass(slots=True, eq=False)
@@ -135,7 +148,7 @@ class Queue:
 
     @property
     def lane(self) -> Lane:
-        return (self.command.name, self.owner, self.key, self.pace)
+        return (self.command, self.owner, self.key, self.pace)
 
 
 class Batcher:
@@ -156,34 +169,33 @@ class Batcher:
         self, command: Command[Any, Any, Outcome], scope: Scope | PlatformScope, each: Any, keyed: Keyed | None = None
     ) -> Answered[Outcome]:
         """Run one input with whatever else is waiting; raise the refusal if it is refused."""
-        entry = self._entry(scope, each, keyed)
-        if entry.name is not None and (running := self._by_name.get(entry.name)):
-            return await self._follow(running, entry)
-        self._admit(_owner(scope))
-        if entry.name is not None:
-            self._by_name[entry.name] = entry
-        if self._coalesce:
-            queue = self._queue(command, scope, command.hot_key(each), Pace.SWIFT)
-        else:  # One by one, as it would be without us: every call waits for its own rows.
-            queue = Queue(command, scope, object(), self._swift[scope.role], Pace.PATIENT)
-        self._enqueue(queue, entry)
-        return await entry.join()
+        if not self._coalesce:  # One by one, as it would be without us: every call waits for its own rows.
+            return await self._join(Queue(command, scope, object(), self._swift[scope.role], Pace.PATIENT), each, keyed)
+        return await self._join(self._queue(command, scope, command.hot_key(each), Pace.SWIFT), each, keyed)
 
     async def run_one(
         self, command: Command[Any, Any, Outcome], scope: Scope | PlatformScope, each: Any, keyed: Keyed | None = None
     ) -> Answered[Outcome]:
-        """Run one input at once, in a transaction of its own."""
-        entry = self._entry(scope, each, keyed)
-        self._start(self._settle(Queue(command, scope, object(), self._swift[scope.role]), [entry]))
+        """Run one input in a transaction of its own."""
+        return await self._join(Queue(command, scope, object(), self._swift[scope.role]), each, keyed)
+
+    async def drain(self, seconds: float | None = None) -> None:
+        """Wait until everything that was submitted has run, or the time is over."""
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while self._tasks and (deadline is None or time.monotonic() < deadline):
+            await asyncio.wait(self._tasks, timeout=deadline and max(0, deadline - time.monotonic()))
+
+    async def _join(self, queue: Queue, each: Any, keyed: Keyed | None) -> Answered[Any]:
+        if keyed and isinstance(queue.scope, PlatformScope):
+            raise TypeError(f"{queue.command}: answers are kept per organisation, and the platform is none")
+        entry = Entry(each, keyed, (queue.owner, keyed.name) if keyed else None)
+        if entry.name is not None and (running := self._by_name.get(entry.name)):
+            return await self._follow(running, entry)
+        self._admit(queue.owner)
+        if entry.name is not None:
+            self._by_name[entry.name] = entry
+        self._enqueue(queue, entry)
         return await entry.join()
-
-    async def drain(self) -> None:
-        """Wait until everything that was submitted has run."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
-
-    def _entry(self, scope: Scope | PlatformScope, each: Any, keyed: Keyed | None) -> Entry:
-        return Entry(each, keyed, (_owner(scope), keyed.name) if keyed else None)
 
     async def _follow(self, running: Entry, entry: Entry) -> Answered[Any]:
         assert running.keyed is not None
@@ -202,7 +214,7 @@ class Batcher:
             raise Overloaded(retry_after_seconds=1)
 
     def _queue(self, command: AnyCommand, scope: Scope | PlatformScope, key: Hashable, pace: Pace) -> Queue:
-        lane = (command.name, _owner(scope), key, pace)
+        lane = (command, _owner(scope), key, pace)
         queue = self._queues.get(lane)
         if queue is None:
             flights = self._swift[scope.role] if pace is Pace.SWIFT else self._waiting_flights
@@ -227,7 +239,6 @@ class Batcher:
         self._dispatching = False
         for flights in (*self._swift.values(), self._waiting_flights):
             while queue := flights.next():
-                flights.free -= 1
                 queue.flying = True
                 self._start(self._fly(queue))
 
@@ -245,7 +256,7 @@ class Batcher:
             self._observed.flew(queue.command.name, len(entries), waited)
         finally:
             queue.flying = False
-            queue.flights.free += 1
+            queue.flights.landed(queue)
             if queue.entries:
                 queue.flights.ready(queue)
             else:
@@ -272,7 +283,8 @@ class Batcher:
                 if len(rest) < len(entries):
                     entries = rest
                     continue
-                self._conclude_all(entries, busy)  # Busy with inputs that it was not given: a bug.
+                # Busy with rows of something else than its inputs: whose they are shows when each goes alone.
+                self._wait_or_give_up(queue, entries)
             except asyncpg.LockNotAvailableError:
                 self._wait_or_give_up(queue, entries)
             except Refusal as refusal:  # The database is away, or cannot tell: this holds for all of them.
@@ -343,14 +355,22 @@ async def _perform(tx: Tx | PlatformTx, queue: Queue, entries: Sequence[Entry]) 
     answers: dict[int, Answered[Any] | Refusal] = {}
     for position, entry in enumerate(entries):
         if entry.keyed and (found := stored.get(entry.keyed.name)):
-            same = found.request_hash == entry.keyed.hash
-            answers[position] = Answered(command.decode(found.answer), replayed=True) if same else KeyReused()
+            answers[position] = _stored_answer(command, found, entry.keyed)
     fresh = [position for position in range(len(entries)) if position not in answers]
     if fresh:
         outcomes = await command(tx, [entries[position].input for position in fresh])
         answers.update(zip(fresh, map(_answer, outcomes), strict=True))
         await _keep(tx, command, [(entries[position].keyed, answers[position]) for position in fresh])
     return [answers[position] for position in range(len(entries))]
+
+
+def _stored_answer(command: AnyCommand, found: Stored, keyed: Keyed) -> Answered[Any] | Refusal:
+    if found.request_hash != keyed.hash:
+        return KeyReused()
+    try:
+        return Answered(command.decode(found.answer), replayed=True)
+    except msgspec.ValidationError:  # Kept by a version whose answers had another form.
+        return AnswerOutdated()
 
 
 def _answer(outcome: Any) -> Answered[Any] | Refusal:

@@ -70,8 +70,8 @@ def command(
     def declare(
         work: Callable[[TxKind, Sequence[Input]], Awaitable[Sequence[Outcome | Refusal]]],
     ) -> Command[TxKind, Input, Outcome]:
-        package = work.__module__.removeprefix("admitone.").partition(".commands")[0]
-        return Command(work, name=f"{package}.{work.__name__}", keyed_by=keyed_by, outcome=_outcome_of(work))
+        place = work.__module__.removeprefix("admitone.").replace(".commands", "")
+        return Command(work, name=f"{place}.{work.__name__}", keyed_by=keyed_by, outcome=_outcome_of(work))
 
     return declare
 

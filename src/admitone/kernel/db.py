@@ -68,14 +68,22 @@ POOL_SIZES: Final = {
     Role.MAINTENANCE: 2,
 }
 
-CONNECTION_LOST: Final = (
+BAD_LUCK: Final = (
+    asyncpg.SerializationError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.InvalidCachedStatementError,  # A migration changed a type under a prepared statement.
+)
+_UNREACHABLE: Final = (
     OSError,  # a time-out is one of these too
     asyncpg.PostgresConnectionError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
+    asyncpg.TargetServerAttributeNotMatched,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.InsufficientResourcesError,  # no connection, no memory, no disk
 )
-BAD_LUCK: Final = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
+_DRIVER: Final = (*_UNREACHABLE, asyncpg.InterfaceError, asyncpg.InternalClientError, asyncpg.QueryCanceledError)
 
 
 class DatabaseUnavailable(Unavailable):
@@ -88,6 +96,10 @@ class RowBusy(Unavailable):
     """Somebody else is changing this right now; nothing was done, try again."""
 
     code = "RESOURCE_BUSY"
+
+
+class ConnectionLost(Exception):
+    """The driver could not reach the server, or the server could not serve. Only the driver's own words become this."""
 
 
 class Busy(Exception):
@@ -118,14 +130,23 @@ class Transaction:
     published: list[tuple[Caller, Fact]] = field(default_factory=list)
 
     async def fetch(self, sql: str, *values: Any) -> list[Record]:
-        return await self._connection.fetch(sql, *self._bound, *values)
+        try:
+            return await self._connection.fetch(sql, *self._bound, *values)
+        except _DRIVER as error:
+            raise _told(error, self._connection) from error
 
     async def find(self, sql: str, *values: Any) -> Record | None:
-        return await self._connection.fetchrow(sql, *self._bound, *values)
+        try:
+            return await self._connection.fetchrow(sql, *self._bound, *values)
+        except _DRIVER as error:
+            raise _told(error, self._connection) from error
 
     async def execute(self, sql: str, *values: Any) -> int:
         """How many rows the statement changed."""
-        tag: str = await self._connection.execute(sql, *self._bound, *values)
+        try:
+            tag: str = await self._connection.execute(sql, *self._bound, *values)
+        except _DRIVER as error:
+            raise _told(error, self._connection) from error
         return int(tag.rpartition(" ")[2])
 
     async def execute_exactly(self, count: int, sql: str, *values: Any) -> None:
@@ -137,9 +158,9 @@ class Transaction:
     @asynccontextmanager
     async def taken_back(self) -> AsyncIterator[None]:
         """What is written inside is taken back at the end."""
-        await self._connection.execute("SAVEPOINT taken_back")
+        await _say(self._connection, "SAVEPOINT taken_back")
         yield
-        await self._connection.execute("ROLLBACK TO SAVEPOINT taken_back")
+        await _say(self._connection, "ROLLBACK TO SAVEPOINT taken_back")
 
     async def insert_many(self, insert: Insert, rows: Sequence[object]) -> list[Record]:
         return await self.fetch(insert.sql, *insert.arguments(rows)) if rows else []
@@ -226,8 +247,12 @@ class Database:
 
     async def ping(self) -> None:
         """Answers when the database does, else raises `DatabaseUnavailable`."""
-        async with self._connection(Role.APP) as connection:
-            await connection.fetchval(PING, timeout=2)
+        # Of a role whose connections are never all taken: a busy process is not a broken one.
+        async with self._connection(Role.AUTHORITY) as connection:
+            try:
+                await connection.fetchval(PING, timeout=2)
+            except _DRIVER as error:
+                raise DatabaseUnavailable from error
 
     def connections(self, role: Role) -> tuple[int, int]:
         """How many are busy, and how many are idle."""
@@ -264,7 +289,7 @@ class Database:
                 if attempt > 1:
                     raise
                 cause = taken
-            except (*CONNECTION_LOST, asyncpg.ReadOnlySQLTransactionError) as lost:  # read only: a former primary
+            except (ConnectionLost, asyncpg.ReadOnlySQLTransactionError) as lost:  # read only: a former primary
                 if attempt == ATTEMPTS:
                     raise DatabaseUnavailable from lost
                 cause = lost
@@ -295,8 +320,8 @@ class Database:
                 try:
                     return await query(tx, *args, **kwargs)
                 finally:
-                    await connection.execute("ROLLBACK")
-        except CONNECTION_LOST as lost:
+                    await _roll_back(connection)
+        except ConnectionLost as lost:
             raise DatabaseUnavailable from lost
 
     async def _attempt(
@@ -315,7 +340,7 @@ class Database:
             try:
                 await _commit(connection)
                 return result
-            except CONNECTION_LOST as lost:
+            except ConnectionLost as lost:
                 reason = lost
         # The answer to COMMIT was lost: only the server knows what happened.
         await self._resolve(tx, reason)
@@ -324,11 +349,14 @@ class Database:
     async def _begin(
         self, connection: Connection, scope: AnyScope, *, patient: bool = False, read_only: bool = False
     ) -> Transaction:
-        await connection.execute("BEGIN READ ONLY" if read_only else "BEGIN")
+        await _say(connection, "BEGIN READ ONLY" if read_only else "BEGIN")
         organization = scope.organization.uuid if isinstance(scope, Scope) else None
         identity = scope.identity.uuid if isinstance(scope, IdentityScope) else None
         patience = PATIENT_LOCK_TIMEOUT_MS if patient else None
-        opened = await connection.fetchrow(SET_SCOPE, organization, identity, patience, not read_only)
+        try:
+            opened = await connection.fetchrow(SET_SCOPE, organization, identity, patience, not read_only)
+        except _DRIVER as error:
+            raise _told(error, connection) from error
         assert opened is not None
         now, transaction_id = self._clock.at(opened["at"]), opened["transaction_id"]
         match scope:
@@ -346,8 +374,10 @@ class Database:
             try:
                 async with self._connection(tx.scope.role) as connection:  # type: ignore[attr-defined]
                     status = await connection.fetchval(TRANSACTION_STATUS, tx.id)
-            except (*CONNECTION_LOST, DatabaseUnavailable):
+            except (*_DRIVER, ConnectionLost, DatabaseUnavailable):
                 status = None
+            except asyncpg.InvalidParameterValueError:
+                status = None  # The server never heard of it: it lost its tail, and will give the id to another.
             if status == "committed":
                 return
             if status == "aborted":
@@ -362,14 +392,10 @@ class Database:
             connection = await pool.acquire(timeout=ACQUIRE_SECONDS)
         except TimeoutError:
             raise DatabaseUnavailable from None  # All are busy; to stand in line once more would help nobody.
+        except _UNREACHABLE as error:
+            raise ConnectionLost from error
         try:
             yield connection  # type: ignore[misc]  # a pooled proxy, which behaves as the connection it stands for
-        except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
-            # The driver's own words for a connection that the server ended between two statements.
-            if connection.is_closed() or isinstance(error, asyncpg.InternalClientError):
-                connection.terminate()
-                raise ConnectionResetError("the connection was lost between two statements") from error
-            raise
         finally:
             await pool.release(connection)
 
@@ -428,15 +454,39 @@ async def _leave_clean(connection: Connection) -> None:
         connection.terminate()
 
 
+def _told(error: Exception, connection: Connection) -> Exception:
+    """What the driver's error means to us: the server is out of reach, it had no time, or it is what it says."""
+    if isinstance(error, asyncpg.QueryCanceledError):
+        return DatabaseUnavailable()
+    if isinstance(error, asyncpg.InternalClientError):
+        # The driver's words for a connection that the server ended between two statements.
+        connection.terminate()
+        return ConnectionLost()
+    if isinstance(error, _UNREACHABLE) or connection.is_closed():
+        return ConnectionLost()
+    return error
+
+
+async def _say(connection: Connection, words: str) -> str:
+    try:
+        tag: str = await connection.execute(words)
+    except _DRIVER as error:
+        raise _told(error, connection) from error
+    return tag
+
+
 async def _roll_back(connection: Connection) -> None:
     try:
-        await connection.execute("ROLLBACK")
-    except (*CONNECTION_LOST, TimeoutError):
+        await _say(connection, "ROLLBACK")
+    except (ConnectionLost, DatabaseUnavailable):
         connection.terminate()
 
 
 async def _commit(connection: Connection) -> None:
-    tag = await connection.execute("COMMIT")
-    failpoints.reach("commit.after")
+    tag = await _say(connection, "COMMIT")
+    try:
+        failpoints.reach("commit.after")
+    except ConnectionResetError as cut:
+        raise ConnectionLost from cut
     if tag != "COMMIT":
         raise AssertionError("a statement had failed and its error was swallowed: the server rolled back")

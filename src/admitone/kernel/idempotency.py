@@ -2,7 +2,7 @@
 
 Promise: key, hash of the input and answer commit with the effect, in one transaction, so there is no moment at which
 one exists without the others. Same key and input: the stored answer. Same key, other input: 409. Refusals are not
-stored: what was refused may be tried again. Kept for 72 hours; money never relies on this alone.
+stored: what was refused may be tried again. Kept for at least 72 hours; money never relies on this alone.
 
 The keys are read first and written last. Another process may write the same key in between: then the insert finds it
 taken, the transaction is run again from the start, and sees it (`Overtaken`). Patient work first waits for such a
@@ -26,6 +26,13 @@ class KeyReused(Conflict):
 
     code = "IDEMPOTENCY_KEY_REUSED"
     next_step = "Use a new key for a new request, and the same key only to repeat the same request."
+
+
+class AnswerOutdated(Conflict):
+    """This was done before, but its answer can no longer be shown."""
+
+    code = "IDEMPOTENCY_ANSWER_OUTDATED"
+    next_step = "Look at what was done; use a new key to do it again."
 
 
 class Keyed(msgspec.Struct, frozen=True):

@@ -109,9 +109,15 @@ def parameters(contract: Contract, schemas: Schemas) -> Iterator[Json]:
         if name in contract.path_names:
             yield {"name": name, "in": "path", "required": True, "schema": schemas.field(contract, name)}
         elif in_text:
-            yield {"name": name, "in": "query", "required": each.required, "schema": schemas.field(contract, name)}
+            yield _query_parameter(name, each.required, schemas.field(contract, name))
     if contract.needs_organization:
         yield from _organization_parameters(contract, schemas.organization)
+
+
+def _query_parameter(name: str, required: bool, schema: Json) -> Json:
+    """One that may be left out may also be left empty, as an empty box of a form is."""
+    may_be_empty = {} if required else {"allowEmptyValue": True}
+    return {"name": name, "in": "query", "required": required, "schema": schema, **may_be_empty}
 
 
 def _organization_parameters(contract: Contract, schema: Json) -> Iterator[Json]:
