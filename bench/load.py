@@ -33,6 +33,7 @@ class Plan:
     seconds: float = 5
     counter: str = ""
     """Always this counter, instead of one by chance."""
+    may_be_refused: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,11 @@ class Report:
 
 
 def load(plan: Plan) -> Report:
-    return _with_wrk(plan) if shutil.which("wrk") else _with_our_own(plan)
+    """Send the load; an answer that is not 2xx where none is expected makes every figure worthless."""
+    report = _with_wrk(plan) if shutil.which("wrk") else _with_our_own(plan)
+    if report.refused and not plan.may_be_refused:
+        raise RuntimeError(f"{report.refused} answers of {plan.path} were refusals or errors")
+    return report
 
 
 LUA = """

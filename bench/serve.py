@@ -8,7 +8,7 @@ import sys
 
 from tests.toy import commands
 from tests.toy.authority import ToyAuthority
-from tests.toy.model import Increment
+from tests.toy.model import Counted, Increment
 from tests.toy.routes import INCREMENT, PER_DEVICE, IncrementAnswer, IncrementRequest
 from tests.toy.routes import increment as coalesced
 
@@ -16,14 +16,17 @@ from admitone.entrypoints.http import assemble
 from admitone.entrypoints.serve import serve
 from admitone.kernel.config import Config
 from admitone.kernel.contracts import Audience, Call, Contract
+from admitone.kernel.db import Tx
+from admitone.kernel.idempotency import Keyed, find_answers, keep_answers
 from admitone.kernel.manifest import Module
+from admitone.kernel.scope import Scope
 
 direct = Contract(
     id="TOY.DIRECT",
     version="1.0.0",
     owner="toy",
     consumers=("bench",),
-    summary="The same as TOY.01, each call in a transaction of its own.",
+    summary="The same as TOY.01 without a queue: the handler opens its own transaction.",
     post="/api/toy/direct",
     takes=IncrementRequest,
     gives=IncrementAnswer,
@@ -39,7 +42,18 @@ direct = Contract(
 
 @direct.serves
 async def add_directly(call: Call, request: IncrementRequest) -> IncrementAnswer:
-    counted = await call.run(commands.increment, Increment(call.caller, request.counter, request.amount))
+    assert call.organization is not None
+    each = Increment(call.caller, request.counter, request.amount)
+    keyed = Keyed.of(contract="direct", caller=call.caller.key, key=request.idempotency_key, request=b"")
+
+    async def work(tx: Tx) -> Counted:
+        await find_answers(tx, [keyed])
+        [counted] = await commands.increment(tx, [each])
+        assert isinstance(counted, Counted)
+        await keep_answers(tx, [(keyed, commands.increment.encode(counted))])
+        return counted
+
+    counted = await call._ground.database.run(Scope(call.organization), work)
     return IncrementAnswer(id=counted.id, counter=counted.counter, value=counted.value)
 
 
@@ -66,6 +80,6 @@ async def answer(call: Call, request: IncrementRequest) -> IncrementAnswer:  # n
 
 
 if __name__ == "__main__":
-    toy = Module("toy", contracts=(coalesced, direct, trivial))
+    toy = Module("toy", contracts=(coalesced, direct, trivial), permissions=(INCREMENT,), limits=(PER_DEVICE,))
     application = assemble(Config.load(os.environ), [toy], ToyAuthority(), coalesce="--one-by-one" not in sys.argv)
     serve(application, "127.0.0.1", int(sys.argv[1]))

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import ExitStack
+from dataclasses import replace
 
 import asyncpg
 
@@ -92,7 +93,7 @@ def locked_row(figures: Figures, ground: Ground) -> None:
 
 async def _with_locked_row(ground: Ground, others: Plan) -> Report:
     connection = await asyncpg.connect(ground.cluster.url(SUPERUSER, ground.database))
-    blocked = Plan(others.port, COALESCED, others.callers, connections=8, seconds=others.seconds, counter="counter_1")
+    blocked = replace(others, connections=8, counter="counter_1", may_be_refused=True)
     try:
         async with connection.transaction():
             await connection.execute("SELECT 1 FROM toy.counter WHERE name = 'counter_1' FOR UPDATE")

@@ -60,7 +60,6 @@ async def sessions(database_url: str) -> AsyncIterator[Sessions]:
         yield sessions
 
 
-@pytest.mark.covers("OPS-022")
 async def test_every_statement_plans(sessions: Sessions):
     statements = all_statements()
     assert {"tests.toy.store.ADD", "admitone.kernel.idempotency.FIND_ANSWERS"} <= {str(each) for each in statements}

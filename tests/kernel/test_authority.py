@@ -132,3 +132,42 @@ async def test_an_audited_refusal_is_written_once_and_only_so_often(
     assert rows[0]["reason_code"] == "PERMISSION_DENIED"
     assert rows[0]["actor_id"] == caller.actor.uuid
     assert rows[0]["correlation_id"] == caller.correlation_id
+
+
+async def test_a_stranger_cannot_use_up_what_belongs_to_a_member(
+    reader: AuthorityReader, database: Database, superuser
+) -> None:
+    limit = Limit(f"test.organization.{uuid7()}", count=3, seconds=60, per=Per.ORGANIZATION)
+    scope = await an_organization(database)
+    key = await a_credential(superuser, scope, "toy.increment")
+    for _ in range(5):
+        with pytest.raises((Unauthenticated, Throttled)):
+            await reader.ask(ask(None, scope.organization, limits=(limit,)))
+    await reader.ask(ask(key.text, scope.organization, limits=(limit,)))
+
+
+async def test_devices_of_the_same_name_in_two_organisations_are_two(
+    reader: AuthorityReader, database: Database, superuser
+) -> None:
+    limit = Limit(f"test.device.{uuid7()}", count=1, seconds=60, per=Per.DEVICE)
+    gate = Caller(device="gate-1", address="203.0.113.1")
+    for _ in range(2):
+        scope = await an_organization(database)
+        key = await a_credential(superuser, scope, "toy.increment")
+        await reader.ask(ask(key.text, scope.organization, limits=(limit,), caller=gate))
+    with pytest.raises(Throttled):
+        await reader.ask(ask(key.text, scope.organization, limits=(limit,), caller=gate))
+
+
+async def test_all_addresses_of_one_customer_are_one_subject(reader: AuthorityReader) -> None:
+    limit = Limit(f"test.network.{uuid7()}", count=2, seconds=60, per=Per.ADDRESS)
+
+    async def knock(address: str) -> None:
+        public = {"audience": Audience.PUBLIC, "permission": None, "limits": (limit,)}
+        await reader.ask(ask(None, None, **public, caller=Caller(address=address)))
+
+    await knock("2001:db8::1")
+    await knock("2001:db8::ffff:1")
+    with pytest.raises(Throttled):
+        await knock("2001:db8::2")
+    await knock("2001:db8:0:1::1")

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from admitone.kernel.authority import Audience, Granted
 from admitone.kernel.commands import command
-from admitone.kernel.contracts import Call, Contract, Example, IdempotencyKey, Wire
+from admitone.kernel.contracts import Call, Contract, Example, IdempotencyKey, Reads, Upload, Wire
 from admitone.kernel.db import Tx
 from tests.builders import an_organization, value_of
 from tests.kernel.contract_desk import ANA, Desk, Size, assert_envelope, contract
@@ -153,3 +153,63 @@ async def test_a_public_contract_has_no_scope_of_its_own(a_client):
 
     async with a_client(careless) as client:
         assert_envelope(await client.post("/api/careless"), 500, "INTERNAL_ERROR")
+
+
+async def test_a_command_cannot_run_twice_under_one_key(database, batcher):
+    """The second would be answered with the first's outcome, and its effect be lost."""
+    twice = an_adding_contract()
+    object.__setattr__(twice, "handler", None)
+
+    @twice.serves
+    async def add_twice(call: Call, request: AddRequest) -> Size:
+        await call.batch(commands.increment, Increment(call.caller, "visits", request.amount))
+        await call.batch(commands.increment, Increment(call.caller, "other", request.amount))
+        return Size(size=2)
+
+    scope = await an_organization(database, "visits", "other")
+    desk = Desk(twice, authority=Everybody(), database=database, batcher=batcher)
+    async with desk.client() as client:
+        headers = {"x-orya-org-id": str(scope.organization)}
+        response = await client.post("/api/add", json={"amount": 1, "idempotencyKey": "k"}, headers=headers)
+    assert_envelope(response, 500, "INTERNAL_ERROR")
+
+
+class FileRequest(Wire):
+    file: Upload
+    idempotency_key: IdempotencyKey
+
+
+async def test_another_file_under_the_same_name_and_key_is_another_request(database, batcher):
+    example = FileRequest(file=Upload(name="a", content_type="text/plain", content=b"1"), idempotency_key="k")
+    taking = contract(
+        id="FILE.01",
+        post="/api/file",
+        takes=FileRequest,
+        gives=Size,
+        reads=Reads.MULTIPART,
+        audience=Audience.ORGANIZATION,
+        permission="add",
+        idempotent_by="idempotencyKey",
+        examples=(Example("one", takes=example, gives=Size(size=1)),),
+    )
+
+    @taking.serves
+    async def take(call: Call, request: FileRequest) -> Size:
+        counted = await call.batch(commands.increment, Increment(call.caller, "visits", len(request.file.content)))
+        return Size(size=counted.value)
+
+    scope = await an_organization(database)
+    desk = Desk(taking, authority=Everybody(), database=database, batcher=batcher)
+    async with desk.client() as client:
+
+        async def send(content: bytes):
+            return await client.post(
+                "/api/file",
+                data={"idempotencyKey": "k"},
+                files={"file": ("a", content, "text/plain")},
+                headers={"x-orya-org-id": str(scope.organization)},
+            )
+
+        assert (await send(b"1")).status_code == 200
+        assert (await send(b"1")).headers["idempotency-replayed"] == "true"
+        assert_envelope(await send(b"2"), 409, "IDEMPOTENCY_KEY_REUSED")

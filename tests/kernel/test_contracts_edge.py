@@ -428,6 +428,9 @@ async def test_a_device_is_a_short_word(client):
         ("10.0.0.1", "2001:db8::1", "2001:db8::1"),
         ("10.0.0.1", "nonsense", "10.0.0.1"),
         ("10.0.0.1", "", "10.0.0.1"),
+        ("10.0.0.1", "1.2.3.4, 203.0.113.5:4711", "203.0.113.5"),
+        ("10.0.0.1", "1.2.3.4, [2001:db8::1]:443", "2001:db8::1"),
+        ("10.0.0.1", "1.2.3.4, what is this", "10.0.0.1"),
     ],
 )
 async def test_an_address_comes_from_the_socket_or_from_a_proxy_we_trust(peer, forwarded, address):
@@ -439,7 +442,7 @@ async def test_an_address_comes_from_the_socket_or_from_a_proxy_we_trust(peer, f
 # Refusals and bugs.
 
 
-@pytest.mark.covers("CON-005", "OPS-010")
+@pytest.mark.covers("CON-005")
 async def test_a_refusal_states_its_code_its_facts_and_the_next_step(client):
     response = await client.post("/api/parcels", json=PARCEL | {"to": "lost"}, headers=as_ana())
     assert response.status_code == 404
@@ -554,3 +557,35 @@ async def test_a_websocket_is_turned_away(desk):
 
     await desk.edge({"type": "websocket"}, None, send)
     assert sent == ["websocket.close"]
+
+
+async def test_a_refusal_does_not_wait_for_an_audit_trail_that_hangs(monkeypatch):
+    monkeypatch.setattr("admitone.kernel.contracts.edge.AUDIT_SECONDS", 0.1)
+
+    class Hanging:
+        async def refused(self, refusal, **about):
+            await asyncio.sleep(60)
+
+    async with Desk(audit=Hanging()).client() as client:
+        headers = as_ana(**{"x-orya-org-id": "nonsense"})
+        response = await asyncio.wait_for(client.post("/api/parcels", json=PARCEL, headers=headers), 5)
+    assert_envelope(response, 403, "ORG_CONTEXT_REQUIRED")
+
+
+async def test_a_body_that_never_comes_is_not_waited_for(monkeypatch, desk):
+    monkeypatch.setattr("admitone.kernel.contracts.incoming.BODY_SECONDS", 0.1)
+    sent = []
+
+    async def receive():
+        await asyncio.sleep(60)
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"10")]
+    scope = {
+        "type": "http", "method": "POST", "path": "/api/parcels", "query_string": b"", "headers": headers,
+        "scheme": "http", "client": ("203.0.113.9", 1),
+    }  # fmt: skip
+    await asyncio.wait_for(desk.edge(scope, receive, send), 5)
+    assert sent[0]["status"] == 408

@@ -1,8 +1,13 @@
 """Requests that are more than a JSON body: paths, queries, forms, files and raw bytes."""
 
+from base64 import urlsafe_b64encode
+from datetime import datetime, timedelta, timezone
+
+import msgspec
 import pytest
 
-from tests.kernel.contract_desk import KEY, OURS, Desk, assert_envelope
+from admitone.kernel.contracts import PageRequest, ValidationFailed
+from tests.kernel.contract_desk import KEY, OURS, Desk, as_ana, assert_envelope
 
 PARCEL = "prc_" + "0" * 31 + "1"
 FORM = {"content-type": "application/x-www-form-urlencoded"}
@@ -125,3 +130,17 @@ async def test_a_bad_multipart_form_is_refused(client):
 async def test_raw_bytes_reach_the_handler_untouched_and_bounded(client):
     assert (await client.post("/api/hook", content=b"\x00\xff{")).json()["size"] == 3
     assert_envelope(await client.post("/api/hook", content=b"x" * 1001), 413, "REQUEST_TOO_LARGE")
+
+
+@pytest.mark.parametrize("due", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "1899-12-31T23:59:59Z"])
+async def test_a_time_at_the_end_of_time_is_refused(client, due):
+    response = await client.post("/api/parcels", json={"to": "Ana", "weight": 1, "due": due}, headers=as_ana())
+    body = assert_envelope(response, 422, "VALIDATION_FAILED")
+    assert body["errors"][0]["path"] == "$.due"
+
+
+@pytest.mark.parametrize("moment", [datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14))), datetime(2026, 1, 1)])  # noqa: DTZ001
+def test_a_cursor_with_a_time_that_no_column_holds_is_refused(moment):
+    cursor = urlsafe_b64encode(msgspec.msgpack.encode((moment.isoformat(),))).decode().rstrip("=")
+    with pytest.raises(ValidationFailed):
+        PageRequest(cursor=cursor).after(tuple[datetime])

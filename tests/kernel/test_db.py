@@ -247,14 +247,12 @@ async def test_a_registry_is_written_through_its_function_and_read_by_nobody(dat
         await database.read(scope, lambda tx: tx.fetch("SELECT * FROM toy.nickname"))
 
 
-@pytest.mark.covers("TEN-T07")
 @pytest.mark.parametrize("reason", ["", "  "])
 def test_platform_work_without_a_reason_is_refused(reason: str) -> None:
     with pytest.raises(ValueError, match="reason"):
         PlatformScope(reason, Role.RELAY)
 
 
-@pytest.mark.covers("TEN-T07")
 def test_a_service_role_cannot_pose_as_an_organisation() -> None:
     with pytest.raises(ValueError, match="organisation"):
         PlatformScope("because", Role.APP)

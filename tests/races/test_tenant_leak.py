@@ -14,7 +14,7 @@ SEEN = "SELECT organization_id FROM toy.counter WHERE $1::uuid IS NOT NULL"
 SLOW = "SELECT pg_sleep(10) WHERE $1::uuid IS NOT NULL"
 
 
-@pytest.mark.covers("TEN-T01", "TEN-T08", "TEN-010")
+@pytest.mark.covers("TEN-T01", "TEN-010")
 async def test_a_hundred_thousand_alternations_never_show_a_row_of_the_other(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,11 +19,23 @@ from admitone.entrypoints.run import run as run_everything
 from admitone.entrypoints.serve import PortTaken
 from admitone.entrypoints.serve import serve as serve_api
 from admitone.kernel.config import ROOT, Config, ConfigurationProblem, surroundings
+from admitone.kernel.db import DatabaseUnavailable
 from admitone.kernel.embedded import SUPERUSER, Cluster, EmbeddedProblem, find_server
 from admitone.kernel.migrate import MigrationProblem, migrate, schema_of
 from admitone.kernel.ports import Unwired
 
 SCHEMA = ROOT / "schema.sql"
+
+PROBLEMS = (
+    ConfigurationProblem,
+    DatabaseUnavailable,
+    EmbeddedProblem,
+    MigrationProblem,
+    NoDatabase,
+    PortTaken,
+    Unwired,
+)
+"""What a person can mend."""
 
 app = typer.Typer(help="Admit One sells access and accounts for every cent.", pretty_exceptions_enable=False)
 
@@ -34,7 +46,7 @@ Data = Annotated[Path | None, typer.Option(help="The folder for the embedded dat
 def main() -> None:
     try:
         app()
-    except (ConfigurationProblem, EmbeddedProblem, MigrationProblem, NoDatabase, PortTaken, Unwired) as problem:
+    except PROBLEMS as problem:
         print(problem, file=sys.stderr)
         raise SystemExit(1) from None
 

@@ -18,10 +18,12 @@ from admitone.kernel.config import Config
 from admitone.kernel.contracts import Audience, Call, Contract, Edge, File, Redirect, Writes, health_contracts
 from admitone.kernel.db import Database
 from admitone.kernel.embedded import find_server
-from admitone.kernel.manifest import Module
+from admitone.kernel.manifest import Module, check_contracts
 from admitone.kernel.ports import check_wired
 from admitone.kernel.scope import Role
 from admitone.kernel.telemetry import CONTENT_TYPE, Metrics, logger, render
+
+DRAIN_SECONDS = 2
 
 
 class NoDatabase(Exception):
@@ -44,8 +46,8 @@ class Application:
         await _check_login(self.database, self.config)
 
     async def close(self) -> None:
-        """Everything that was submitted runs to its end first."""
-        await self.batcher.drain()
+        """What was submitted gets time to run to its end; what does not is rolled back, or was committed."""
+        await self.batcher.drain(DRAIN_SECONDS)
         await self.database.close()
 
 
@@ -57,6 +59,7 @@ def build(config: Config) -> Application:
 def assemble(
     config: Config, modules: Sequence[Module], authority: Authority, *, coalesce: bool = True, strict: bool = False
 ) -> Application:
+    check_contracts(modules)
     metrics = Metrics()
     database = Database(_database_url(config), retried=metrics.retried)
     for role in Role:

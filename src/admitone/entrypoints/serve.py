@@ -1,7 +1,7 @@
 """The API in the foreground: Granian, in one process and one event loop.
 
-Promise: SIGTERM or SIGINT ends it within `GRACE_SECONDS` and a little: nobody new is let in, event streams are ended
-at once, other requests may finish, and what is still running then is cancelled. A port that somebody else listens on
+Promise: SIGTERM or SIGINT ends it within `GRACE_SECONDS` and a little: nobody new is let in, streams are ended at
+once, other requests may finish, and what is still running then is cancelled. A port that somebody else listens on
 is refused before anything starts.
 
 One process of this kind is as fast as a worker of Granian's own multi-process server, and leaves the event loop to us.
@@ -31,7 +31,10 @@ class PortTaken(Exception):
 
 def require_free_port(host: str, port: int) -> None:
     """Granian would share the port with another server of the same user, and each would get half of the calls."""
-    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except OSError as problem:
+        raise PortTaken(f"{host!r} is no address of this machine ({problem.strerror}).") from problem
     with socket.socket(family, kind, protocol) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # What a former server left behind is no obstacle.
         try:

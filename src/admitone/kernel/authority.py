@@ -2,12 +2,13 @@
 
 Promise: credentials, permissions, gates and limits of a call are resolved by one read that is never cached, so a
 revoked key is dead at once; what cannot be resolved is refused. The tables behind it belong to a package above
-(`Authority` is its port); the limits are counted here. Limits speak first: a caller who guesses too often learns
-nothing more.
+(`Authority` is its port); the limits are counted here. They speak before the credential does: a caller who guesses
+too often learns nothing more.
 """
 
 from collections.abc import Sequence
 from enum import StrEnum
+from ipaddress import ip_network
 from typing import Protocol
 
 import msgspec
@@ -128,17 +129,29 @@ async def _count_many(tx: PlatformTx, hits: Sequence[Hit]) -> Sequence[bool]:
 
 def _hits(ask: Ask, grant: Granted | Refusal) -> list[Hit]:
     """What to count: the subjects we know of. An unknown credential still has an address."""
-    identity = grant.identity if isinstance(grant, Granted) else None
-    subjects = {
-        Per.ADDRESS: ask.caller.address,
-        Per.DEVICE: ask.caller.device,
-        Per.IDENTITY: str(identity) if identity else None,
-        Per.ORGANIZATION: str(ask.organization) if ask.organization else None,
-    }
-    # A subject that the caller did not give falls back to the address, so that leaving it out lifts no limit.
-    own = [_hit(limit, subjects[limit.per], ask.caller.address) for limit in ask.limits]
+    address = f"{Per.ADDRESS}:{_network(ask.caller.address)}"
+    subjects = _known(ask, grant) if isinstance(grant, Granted) else {}
+    # Whoever is refused, or leaves his subject out, is counted by his address: a stranger cannot use up what belongs to
+    # a member, and saying less lifts no limit.
+    own = [Hit(limit, subjects.get(limit.per, address)) for limit in ask.limits]
     return [*own, *ask.hits]
 
 
-def _hit(limit: Limit, subject: str | None, address: str | None) -> Hit:
-    return Hit(limit, f"{limit.per}:{subject}" if subject else f"{Per.ADDRESS}:{address}")
+def _known(ask: Ask, grant: Granted) -> dict[Per, str]:
+    """What we ourselves know about the caller. A device is one of its organisation, or of its person."""
+    subjects = {}
+    if grant.identity:
+        subjects[Per.IDENTITY] = f"{Per.IDENTITY}:{grant.identity}"
+    if grant.organization:
+        subjects[Per.ORGANIZATION] = f"{Per.ORGANIZATION}:{grant.organization}"
+    if ask.caller.device:
+        owner = grant.organization or grant.identity or _network(ask.caller.address)
+        subjects[Per.DEVICE] = f"{Per.DEVICE}:{owner}:{ask.caller.device}"
+    return subjects
+
+
+def _network(address: str | None) -> str | None:
+    """One customer of a provider has 2^64 addresses of version 6: they are one subject."""
+    if address and ":" in address:
+        return str(ip_network((address.partition("%")[0], 64), strict=False))
+    return address

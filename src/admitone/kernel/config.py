@@ -28,7 +28,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from dotenv import dotenv_values
 
-from admitone.kernel import embedded
+from admitone.kernel import embedded, failpoints
 from admitone.kernel.crypto import KeyRing, single_line_base64
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -156,7 +156,11 @@ KEYS = Key(
     make=_new_keyring,
 )
 APP_ENV = Key("APP_ENV", "`prod` or `test`", check=one_of("prod", "test"))
-FAILPOINTS = Key("ADMITONE_FAILPOINTS", "`point=kill` or `point=cut`, several by comma; not in production")
+FAILPOINTS = Key(
+    "ADMITONE_FAILPOINTS",
+    "`point=kill` or `point=cut`, `@3` for the third time, several by comma; not in production",
+    check=reads(failpoints.parse),
+)
 SINGLE_DB_MODE = Key("SINGLE_DB_MODE", "`1` or `0`", check=one_of("1", "0"))
 STRIPE_MODE = Key("STRIPE_MODE", "`test` or `live`", check=one_of("test", "live"))
 PUBLIC_STRIPE_MODE = Key("NEXT_PUBLIC_STRIPE_MODE", "`test` or `live`", check=one_of("test", "live"))

@@ -17,7 +17,7 @@ the outcome of one input among many. Bugs are not refusals: they raise whatever 
         └── OutcomeUnknown   it may have happened: repeat with the same key
 """
 
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import msgspec
 
@@ -37,6 +37,9 @@ class Refusal(Exception):
 
     facts: ClassVar[tuple[str, ...]] = ()
 
+    actor: ClassVar[Any] = None
+    """Who was refused, where that is known; for the audit trail, never for the caller."""
+
     def __init_subclass__(cls) -> None:
         own = [name for name, kind in cls.__annotations__.items() if "ClassVar" not in str(kind)]
         if taken := _ENVELOPE.intersection(own):
@@ -51,6 +54,11 @@ class Refusal(Exception):
         super().__init__(self.message())
         for name, value in facts.items():
             setattr(self, name, value)
+
+    def to(self, actor: Any) -> Self:
+        """Say who was refused."""
+        self.__dict__["actor"] = actor
+        return self
 
     @classmethod
     def message(cls) -> str:

@@ -46,10 +46,18 @@ def armed(name: str, action: Action) -> Iterator[None]:
 
 def arm(plan: str) -> None:
     """Arm a process for as long as it lives: `commit.before=kill`, several by comma, `=kill@3` for the third time."""
+    _armed.update(parse(plan))
+
+
+def parse(plan: str) -> dict[str, Action]:
+    armed = {}
     for pair in filter(None, plan.split(",")):
         name, _, deed = pair.partition("=")
         action, _, turn = deed.partition("@")
-        _armed[name] = _at_turn(int(turn or 1), ACTIONS[action])
+        if action not in ACTIONS:
+            raise ValueError(f"a failpoint does one of {', '.join(ACTIONS)}, not {action!r}")
+        armed[name] = _at_turn(int(turn or 1), ACTIONS[action])
+    return armed
 
 
 def _at_turn(turn: int, action: Action) -> Action:

@@ -5,6 +5,7 @@ stands in its `Module`: contracts, tables with their class, privacy and retentio
 configuration keys, ports it needs, lifecycles, and the statements that are allowed to be exceptions.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -68,3 +69,21 @@ class Module:
     """Indexes of tenant tables that rightly begin with something else than the organisation, by name."""
     definer_functions: tuple[str, ...] = ()
     """Functions that run with the owner's rights (SECURITY DEFINER), by name."""
+
+
+def check_contracts(modules: Iterable[Module]) -> None:
+    """A contract asks for a permission and counts on a limit that its own package declares; a misspelt one stops us."""
+    complaints = [
+        f"{contract.id}: {what} is not in the manifest of {module.name}"
+        for module in modules
+        for contract in module.contracts
+        for what in _undeclared(module, contract)
+    ]
+    if complaints:
+        raise TypeError("; ".join(complaints))
+
+
+def _undeclared(module: Module, contract: "Contract") -> Iterator[str]:
+    if contract.permission and contract.permission not in module.permissions:
+        yield f"permission {contract.permission}"
+    yield from (f"limit {limit.name}" for limit in contract.limits if limit not in module.limits)

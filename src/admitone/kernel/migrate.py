@@ -11,7 +11,8 @@ file waits only briefly for a lock, so that it cannot stall the application that
     -- phase: expand
     ALTER TABLE events.ticket_type ADD COLUMN colour text;
 
-`phase` is one of expand (yesterday's code still runs), backfill (rows only) and contract (nobody uses it any more).
+`phase` is expand (yesterday's code still runs) or contract (nobody uses it any more). What lies between, the backfill
+of rows, is no migration: under row level security the owner sees none.
 
 Roles belong to the whole server, so they are made here and not in a file. `admitone_owner` owns every object and
 nobody logs in as it; the runtime's login may become one of the runtime roles (`scope.Role`) and has no rights of its
@@ -51,7 +52,6 @@ class MigrationProblem(Exception):
 
 class Phase(StrEnum):
     EXPAND = "expand"
-    BACKFILL = "backfill"
     CONTRACT = "contract"
 
 
@@ -109,6 +109,11 @@ def _read(path: Path) -> Migration:
     if missing:
         raise MigrationProblem(
             f"{path.name}: the comment at its top lacks {', '.join(f'`-- {k}: …`' for k in missing)}."
+        )
+    if header["phase"] == "backfill":
+        raise MigrationProblem(
+            f"{path.name}: the owner sees no rows under row level security, so a backfill here would change none and be"
+            " recorded as done. Run it as a job, organisation by organisation."
         )
     if header["phase"] not in list(Phase):
         raise MigrationProblem(f"{path.name}: the phase is one of {', '.join(Phase)}, not {header['phase']!r}.")

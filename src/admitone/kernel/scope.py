@@ -27,7 +27,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """One organisation's rows, for a purpose that shows in logs."""
+    """One organisation's rows. The purpose is for the reader of the code that opens it."""
 
     organization: OrganizationId
     purpose: str = "request"
@@ -51,7 +51,7 @@ class IdentityScope:
 
 @dataclass(frozen=True, slots=True)
 class PlatformScope:
-    """Work that belongs to no organisation, under a role of its own and with a reason that can be read later."""
+    """Work that belongs to no organisation, under a role of its own; the code that opens it says why."""
 
     reason: str
     role: Role
@@ -78,5 +78,5 @@ class Caller(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """What tells callers apart where nothing else does: the person, or nobody."""
-        return str(self.actor) if self.actor else "anonymous"
+        """What tells callers apart where nothing else does: the person, else the device, else the address."""
+        return str(self.actor) if self.actor else f"{self.device or ''}@{self.address or ''}"

@@ -33,6 +33,27 @@ def complaints_about(request: type) -> Iterator[str]:
         yield from _of(kind, at=request.__name__, within=())
 
 
+def holds_times(request: type) -> bool:
+    """Whether an instant stands anywhere in it."""
+    return any(isinstance(kind, inspect.DateTimeType) for kind in _parts(inspect.type_info(request), set()))
+
+
+def _parts(kind: Any, seen: set[type]) -> Iterator[inspect.Type]:
+    """The type and everything inside it."""
+    yield kind
+    if isinstance(kind, inspect.StructType):
+        if kind.cls in seen:
+            return
+        seen.add(kind.cls)
+        inner = [field.type for field in kind.fields]
+    else:
+        names = ("type", "item_type", "key_type", "value_type")
+        inner = [getattr(kind, name) for name in names if isinstance(getattr(kind, name, None), inspect.Type)]
+        inner += [*getattr(kind, "types", ()), *getattr(kind, "item_types", ())]
+    for each in inner:
+        yield from _parts(each, seen)
+
+
 def _of(kind: inspect.Type, at: str, within: tuple[type, ...]) -> Iterator[str]:
     match kind:
         case inspect.Metadata(type=inner):

@@ -83,6 +83,7 @@ class Call:
         self._incoming = incoming
         self._ground = ground
         self._request = request
+        self._under_key: set[str] = set()
 
     @property
     def identity(self) -> IdentityId | None:
@@ -168,10 +169,12 @@ class Call:
     def _keyed(self, command: Command[Any, Any, Any]) -> Keyed | None:
         if self.contract.idempotent_by is None:
             return None
-        key = getattr(self._request, self.contract.fields[self.contract.idempotent_by].name)
+        if command.name in self._under_key:
+            raise TypeError(f"{self.contract.id} runs {command.name} twice under one key; give it both inputs at once")
+        self._under_key.add(command.name)
         return Keyed.of(
             contract=f"{self.contract.id}:{command.name}",
             caller=self.caller.key,
-            key=key,
-            request=to_canonical(self._request),
+            key=getattr(self._request, self.contract.fields[self.contract.idempotent_by].name),
+            request=to_canonical(self._request) + self._incoming.body,
         )

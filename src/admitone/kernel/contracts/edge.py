@@ -1,8 +1,8 @@
 """The edge: one ASGI application that serves every contract the same way.
 
 Promise, for each request and in this order: a correlation id; a route (404, 405); no more body than the contract
-takes (413), of the right type (415), of the right form (400, 422); one organisation (403); a caller who may (401,
-403, 429); then the handler, and whatever comes of it as an answer or as the error envelope, never as a stack trace.
+takes (413), of the right type (415), of the right form (400, 422); one organisation (403); a caller who may (429, 401,
+403); then the handler, and whatever comes of it as an answer or as the error envelope, never as a stack trace.
 """
 
 import asyncio
@@ -25,11 +25,12 @@ from admitone.kernel.contracts.refusing import answer_of
 from admitone.kernel.contracts.routing import Router
 from admitone.kernel.contracts.streaming import OpenStreams
 from admitone.kernel.db import Database
-from admitone.kernel.errors import OutcomeUnknown, Refusal
+from admitone.kernel.errors import OutcomeUnknown, Refusal, Unavailable
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.scope import Caller
-from admitone.kernel.telemetry import Metrics, logger
+from admitone.kernel.telemetry import Metrics, bind, logger
 
+AUDIT_SECONDS = 1
 _NO_CONTENT = safety_headers(None)
 
 
@@ -63,11 +64,12 @@ class _Served:
 class _Progress:
     """How far a request came, for the log line and the audit trail."""
 
-    __slots__ = ("contract", "organization")
+    __slots__ = ("contract", "handled", "organization")
 
     def __init__(self) -> None:
         self.contract: Contract | None = None
         self.organization: OrganizationId | None = None
+        self.handled = False
 
 
 class Edge:
@@ -118,7 +120,8 @@ class Edge:
             return
         except asyncio.CancelledError:
             # The server stops and has no more patience. What was submitted still runs.
-            answer = answer_of(OutcomeUnknown(), incoming, progress.contract)
+            refusal = OutcomeUnknown() if progress.handled else Unavailable()
+            answer = answer_of(refusal, incoming, progress.contract)
         except Refusal as refusal:
             answer = await self._refused(refusal, incoming, progress)
         except Exception as error:  # noqa: BLE001  Whatever it is, the caller gets an envelope and we get the stack.
@@ -149,6 +152,8 @@ class Edge:
             progress.organization = organization_of(incoming, in_path)
         caller = await served.admit(incoming, request, progress.organization)
         call = Call(contract, incoming, self._ground, request, caller, progress.organization)
+        bind(correlationId=incoming.correlation_text, orgId=progress.organization)
+        progress.handled = not contract.is_safe
         handled = served.handler(call) if request is None else served.handler(call, request)
         return served.answer(await handled, call)
 
@@ -175,9 +180,10 @@ class Edge:
 
     async def _remember(self, refusal: Refusal, incoming: Incoming, progress: _Progress) -> None:
         contract = progress.contract.id if progress.contract else NO_CONTRACT
-        caller = Caller(None, incoming.correlation_id, None, None, incoming.address)
+        caller = Caller(refusal.actor, incoming.correlation_id, None, None, incoming.address)
         try:
-            await self._audit.refused(refusal, contract=contract, organization=progress.organization, caller=caller)
+            async with asyncio.timeout(AUDIT_SECONDS):  # The caller waits; the answer is no in any case.
+                await self._audit.refused(refusal, contract=contract, organization=progress.organization, caller=caller)
         except Exception:  # noqa: BLE001  The answer is no, whether or not it can be written down; but say so.
             self._log.exception("audit.failed", contract=contract, correlationId=incoming.correlation_text)
 

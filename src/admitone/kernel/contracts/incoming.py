@@ -77,13 +77,20 @@ class Proxies:
         """The rightmost address in the chain that is not one of our proxies: what stands left of it may be made up."""
         client = peer
         for hop in reversed(forwarded.split(",")):
-            if not self.trusts(client):
+            address = _address(hop.strip())
+            if not self.trusts(client) or address is None:
                 break
-            client = _address(hop.strip()) or client
+            client = address
         return client
 
 
 def _address(text: str) -> str | None:
+    """Some proxies write `address:port`, and IPv6 in brackets."""
+    bracketed = re.fullmatch(r"\[([^\]]+)\](:\d+)?", text)
+    if bracketed:
+        text = bracketed[1]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
     try:
         return str(ip_address(text))
     except ValueError:
@@ -172,7 +179,7 @@ class Incoming:
 
     async def read(self, limit_bytes: int) -> bytes:
         """The whole body; most come in one piece."""
-        message = await self._receive()
+        message = await self._receive_before(asyncio.get_running_loop().time() + BODY_SECONDS)
         if message["type"] == "http.disconnect":
             raise ClientLeft
         body: bytes = message.get("body", b"")

@@ -1,7 +1,7 @@
 """Lists, page by page, one way for all of them.
 
 Promise: a page starts right after the last row of the one before, whatever was added or removed in between; a cursor
-is opaque, and one that we did not make is refused as 422.
+is opaque, and one that does not have the form of ours is refused as 422. It is no secret: it only says where to go on.
 
     after = request.after(tuple[str, UUID]) or ("", NIL)
     rows = await tx.fetch(LIST_COUNTERS, *after, request.limit + 1)
@@ -11,13 +11,14 @@ is opaque, and one that we did not make is refused as 422.
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar, cast
 
 import msgspec
 from msgspec import Meta
 
 from admitone.kernel.contracts.refusals import ValidationFailed
-from admitone.kernel.contracts.wire import LARGEST_INTEGER, Wire, from_wire, to_wire
+from admitone.kernel.contracts.wire import LARGEST_INTEGER, Wire, from_wire, is_sensible, to_wire
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=tuple[Any, ...])
@@ -59,16 +60,25 @@ def key_in(cursor: str, kind: type[Key]) -> Key:
     try:
         packed = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         key = msgspec.msgpack.decode(packed, type=kind, dec_hook=from_wire)
-    except (NotBase64, ValueError, RecursionError):
+        # Other spellings of the same key, and what no column of ours can hold, were never made by us.
+        ours = all(_fits_postgres(part) for part in key) and cursor_of(key) == cursor
+    except (NotBase64, ValueError, OverflowError, RecursionError):
         raise _not_ours() from None
-    # Other spellings of the same key, texts with NUL and integers beyond 64 bits were never made by us.
-    if cursor_of(key) != cursor or not all(_fits_postgres(part) for part in key):
+    if not ours:
         raise _not_ours()
     return cast("Key", key)
 
 
 def _fits_postgres(part: Any) -> bool:
-    return not (isinstance(part, str) and "\0" in part) and not (isinstance(part, int) and part > LARGEST_INTEGER)
+    match part:
+        case str():
+            return "\0" not in part
+        case int():
+            return part <= LARGEST_INTEGER
+        case datetime():
+            return part.tzinfo is not None and is_sensible(part)
+        case _:
+            return True
 
 
 def _not_ours() -> ValidationFailed:

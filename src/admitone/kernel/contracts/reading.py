@@ -13,6 +13,7 @@ from starlette.datastructures import Headers as StarletteHeaders
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
+from admitone.kernel.contracts.bounds import holds_times
 from admitone.kernel.contracts.contract import Contract
 from admitone.kernel.contracts.incoming import Incoming
 from admitone.kernel.contracts.media import Reads
@@ -24,6 +25,7 @@ from admitone.kernel.contracts.texts import (
     fields_of_text,
     pairs_of,
     refuse_nul,
+    refuse_odd_times,
     validation_failed,
 )
 from admitone.kernel.contracts.wire import Upload, from_wire, to_wire
@@ -33,6 +35,19 @@ Reader = Callable[[Incoming, Mapping[str, str]], Awaitable[Any]]
 
 def reader_of(contract: Contract) -> Reader:
     """How requests of this contract are read, decided once."""
+    read = _plain_reader_of(contract)
+    if contract.takes is None or not holds_times(contract.takes):
+        return read
+
+    async def read_and_look_at_times(incoming: Incoming, in_path: Mapping[str, str]) -> Any:
+        request = await read(incoming, in_path)
+        refuse_odd_times(request)
+        return request
+
+    return read_and_look_at_times
+
+
+def _plain_reader_of(contract: Contract) -> Reader:
     match contract.reading:
         case Reads.JSON if contract.fields.keys().isdisjoint(contract.path_names):
             return _JsonReader(contract).read

@@ -4,6 +4,7 @@ Promise: a field comes once unless it is a list, its text becomes exactly the de
 """
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -12,7 +13,7 @@ from msgspec import inspect
 
 from admitone.kernel.contracts.contract import Contract
 from admitone.kernel.contracts.refusals import ValidationFailed
-from admitone.kernel.contracts.wire import from_wire
+from admitone.kernel.contracts.wire import FIRST_YEAR, LAST_YEAR, from_wire, is_sensible
 from admitone.kernel.errors import Malformed
 
 MOST_FIELDS = 200
@@ -46,6 +47,22 @@ def refuse_nul(value: Any, path: str = "$") -> None:
     elif isinstance(value, (list, tuple, set, frozenset)):
         for position, inner in enumerate(value):
             refuse_nul(inner, f"{path}[{position}]")
+
+
+def refuse_odd_times(value: Any, path: str = "$") -> None:
+    """An instant at the end of time is one in our zone and none in another's."""
+    if isinstance(value, datetime):
+        if not is_sensible(value):
+            raise ValidationFailed.at(path, f"A time must be between the years {FIRST_YEAR} and {LAST_YEAR}")
+    elif isinstance(value, msgspec.Struct):
+        for field in msgspec.structs.fields(value):
+            refuse_odd_times(getattr(value, field.name), f"{path}.{field.encode_name}")
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for position, inner in enumerate(value):
+            refuse_odd_times(inner, f"{path}[{position}]")
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            refuse_odd_times(inner, f"{path}.{name}")
 
 
 def pairs_of(encoded: bytes) -> list[tuple[str, str]]:

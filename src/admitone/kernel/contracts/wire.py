@@ -23,6 +23,7 @@ Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Minor = Annotated[int, Meta(ge=0, le=LARGEST_EXACT_IN_JAVASCRIPT)]
 SignedMinor = Annotated[int, Meta(ge=-LARGEST_EXACT_IN_JAVASCRIPT, le=LARGEST_EXACT_IN_JAVASCRIPT)]
 Instant = Annotated[datetime, Meta(tz=True)]
+FIRST_YEAR, LAST_YEAR = 1900, 9000
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(msgspec.field,))
@@ -39,6 +40,11 @@ class Upload:
         self.name = name
         self.content_type = content_type
         self.content = content
+
+
+def is_sensible(instant: datetime) -> bool:
+    """Whether every zone, column and driver can hold it: close to either end of time some cannot."""
+    return FIRST_YEAR <= instant.year <= LAST_YEAR
 
 
 def from_wire(kind: type, value: Any) -> Any:
@@ -63,5 +69,11 @@ def to_wire(value: Any) -> Any:
 to_json = msgspec.json.Encoder(enc_hook=to_wire).encode
 """For answers: as fast as it gets."""
 
-to_canonical = msgspec.msgpack.Encoder(enc_hook=to_wire, order="deterministic").encode
+
+def _whole(value: Any) -> Any:
+    """For hashes a file is all of it, not its name."""
+    return [value.name, value.content_type, value.content] if isinstance(value, Upload) else to_text(value)
+
+
+to_canonical = msgspec.msgpack.Encoder(enc_hook=_whole, order="deterministic").encode
 """For hashes: equal values have equal bytes, whatever order a set or a mapping has."""
