@@ -2,5 +2,5 @@
 
 Owns `toy.counter` and `toy.increment` (tenants'), `toy.profile` (a person's), `toy.nickname` (a registry) and
 `toy.credential`, `toy.gate` (the platform's, read by the toy authority).
-Invariant: a counter's value is the sum of its increments and never exceeds its ceiling.
+Invariants: a counter's value is the sum of its increments and never exceeds its ceiling; only an open counter counts.
 """

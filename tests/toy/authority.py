@@ -28,7 +28,7 @@ def decide(ask: Ask, credential: Record | None, open_gates: set[str]) -> Granted
     if ask.gate and ask.gate not in open_gates:
         return FeatureDisabled()
     if ask.permission and not (credential and allows(ask, credential)):
-        return PermissionDenied(permission=ask.permission)
+        return PermissionDenied(permission=ask.permission).to(person(credential))
     return Granted(person(credential), ask.organization)
 
 

@@ -15,6 +15,13 @@ class CounterExists(Conflict):
     code = "COUNTER_EXISTS"
 
 
+class CounterNotOpen(Conflict):
+    """The counter is paused or closed."""
+
+    code = "COUNTER_NOT_OPEN"
+    status: str
+
+
 class CounterFull(Conflict):
     """The counter would exceed its ceiling."""
 

@@ -1,11 +1,15 @@
 """The toy's manifest."""
 
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
-from tests.toy.routes import CONTRACTS
+from tests.toy import managing, routes, wiring  # noqa: F401, wired where it is named
+from tests.toy.managing import MANAGE
+from tests.toy.model import COUNTER
+from tests.toy.port import SAFE
+from tests.toy.routes import INCREMENT, PER_DEVICE, READ
 
 MODULE = Module(
     name="toy",
-    contracts=CONTRACTS,
+    contracts=(*routes.CONTRACTS, *managing.CONTRACTS),
     tables=(
         Table("counter", TableClass.TENANT),
         Table("increment", TableClass.TENANT, Privacy.PSEUDONYMOUS, append_only=True),
@@ -14,6 +18,10 @@ MODULE = Module(
         Table("credential", TableClass.PLATFORM, Privacy.PSEUDONYMOUS),
         Table("gate", TableClass.PLATFORM),
     ),
+    permissions=(INCREMENT, READ, MANAGE),
+    limits=(PER_DEVICE,),
+    ports=(SAFE,),
+    lifecycles=(COUNTER,),
     listed_statements=("store.LIST_OWN_INCREMENTS",),
     listed_indexes=("increment_by_identity",),
     definer_functions=("claim_nickname",),

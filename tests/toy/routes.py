@@ -18,6 +18,7 @@ from admitone.kernel.contracts import (
     Event,
     Example,
     IdempotencyKey,
+    Minor,
     Page,
     PageRequest,
     Reads,
@@ -33,9 +34,10 @@ from admitone.kernel.contracts import (
 from admitone.kernel.errors import Forbidden
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.limits import Limit, Per
+from admitone.kernel.money import AmountTooLarge, Money
 from admitone.kernel.scope import Scope
 from tests.toy import commands, store
-from tests.toy.errors import CounterExists, CounterFull, CounterNotFound
+from tests.toy.errors import CounterExists, CounterFull, CounterNotFound, CounterNotOpen
 from tests.toy.model import Counter, Increment, IncrementId
 
 INCREMENT, READ = "toy.increment", "toy.read"
@@ -74,7 +76,7 @@ increment = Contract(
     post="/api/toy/increments",
     takes=IncrementRequest,
     gives=IncrementAnswer,
-    refuses=(CounterNotFound, CounterFull),
+    refuses=(CounterNotFound, CounterNotOpen, CounterFull),
     audience=Audience.ORGANIZATION,
     permission=INCREMENT,
     limits=(PER_DEVICE,),
@@ -101,9 +103,17 @@ async def add(call: Call, request: IncrementRequest) -> IncrementAnswer:
     return IncrementAnswer(id=counted.id, counter=counted.counter, value=counted.value)
 
 
+class Price(Money, frozen=True):
+    """Money from outside: bounded, and nobody is paid for coming."""
+
+    minor: Minor
+    currency: Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3)]
+
+
 class CounterRequest(Wire):
     name: Name
     ceiling: Amount
+    price: Price | None = None
 
 
 class CounterAnswer(Wire):
@@ -121,7 +131,7 @@ create = Contract(
     put="/org/{organizationId}/counters/{name}",
     takes=CounterRequest,
     gives=CounterAnswer,
-    refuses=(CounterExists,),
+    refuses=(CounterExists, AmountTooLarge),
     audience=Audience.ORGANIZATION,
     permission=INCREMENT,
     repeats="the name is unique: the second attempt is refused",
@@ -138,7 +148,8 @@ create = Contract(
 
 @create.serves
 async def make(call: Call, request: CounterRequest) -> CounterAnswer:
-    made = await call.run(commands.create, Counter(request.name, 0, request.ceiling))
+    price = Money(request.price.minor, request.price.currency) if request.price else None
+    made = await call.run(commands.create, Counter(request.name, 0, request.ceiling, price=price))
     return CounterAnswer(name=made.name, value=made.value, ceiling=made.ceiling)
 
 

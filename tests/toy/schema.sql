@@ -9,8 +9,13 @@ CREATE TABLE toy.counter (
     ceiling         bigint NOT NULL CHECK (ceiling > 0),
     labels          text[],
     note            jsonb,
+    status          text   NOT NULL DEFAULT 'OPEN' CHECK (status IN ('OPEN', 'PAUSED', 'CLOSED')),
+    price_minor     bigint CHECK (price_minor >= 0),
+    price_currency  text   CHECK (price_currency ~ '^[A-Z]{3}$'),
+    secret_note     bytea,
     PRIMARY KEY (organization_id, name),
-    CHECK (value BETWEEN 0 AND ceiling)
+    CHECK (value BETWEEN 0 AND ceiling),
+    CHECK ((price_minor IS NULL) = (price_currency IS NULL))
 );
 CREATE TABLE toy.increment (
     organization_id uuid        NOT NULL,

@@ -1,14 +1,19 @@
 """The toy's statements."""
 
 from collections.abc import Sequence
+from uuid import NAMESPACE_OID, uuid5
 
+from admitone.kernel.crypto import Place
 from admitone.kernel.db import IdentityTx, PlatformTx, Record, Tx
+from admitone.kernel.money import Money
 from admitone.kernel.statements import Insert, Lock
-from tests.toy.model import Added, Counter, Increment
+from tests.toy.errors import CounterNotFound
+from tests.toy.model import COUNTER, Added, Counter, CounterStatus, Increment, Move, Note
+from tests.toy.port import SAFE
 
 LOCK_COUNTERS = Lock(
     """
-    SELECT name, value, ceiling
+    SELECT name, value, ceiling, status
       FROM toy.counter
      WHERE organization_id = $1
        AND name = ANY($2::text[])
@@ -24,7 +29,32 @@ ADD = """
      WHERE c.organization_id = $1
        AND c.name = ANY($2::text[])
        AND c.name = v.name
+       AND c.status = 'OPEN'
        AND c.value + v.amount <= c.ceiling
+"""
+
+MOVE = """
+    UPDATE toy.counter
+       SET status = $3
+     WHERE organization_id = $1
+       AND name = ANY($2::text[])
+       AND status = ANY($4::text[])
+"""
+
+WRITE_NOTES = """
+    UPDATE toy.counter AS c
+       SET secret_note = v.sealed
+      FROM unnest($2::text[], $3::bytea[]) AS v(name, sealed)
+     WHERE c.organization_id = $1
+       AND c.name = ANY($2::text[])
+       AND c.name = v.name
+"""
+
+FIND_COUNTER = """
+    SELECT name, value, ceiling, status, price_minor, price_currency, secret_note
+      FROM toy.counter
+     WHERE organization_id = $1
+       AND name = $2
 """
 
 INSERT_INCREMENTS = Insert(
@@ -34,7 +64,16 @@ INSERT_INCREMENTS = Insert(
 
 INSERT_COUNTERS = Insert(
     "toy.counter",
-    {"name": "text", "value": "bigint", "ceiling": "bigint", "labels": "text[]", "note": "jsonb"},
+    {
+        "name": "text",
+        "value": "bigint",
+        "ceiling": "bigint",
+        "labels": "text[]",
+        "note": "jsonb",
+        "status": "text",
+        "price_minor": "bigint",
+        "price_currency": "text",
+    },
     on_conflict="DO NOTHING",
     returning="name",
 )
@@ -69,14 +108,41 @@ FIND_CREDENTIALS = """
 FIND_GATES = "SELECT name FROM toy.gate WHERE name = ANY($1::text[])"
 
 
-async def lock_counters(tx: Tx, increments: Sequence[Increment]) -> list[Counter]:
-    rows = await tx.lock(LOCK_COUNTERS, increments, lambda increment: increment.counter)
-    return [Counter(row["name"], row["value"], row["ceiling"]) for row in rows.values()]
+async def lock_counters(tx: Tx, inputs: Sequence[Increment | Move | Note]) -> list[Counter]:
+    rows = await tx.lock(LOCK_COUNTERS, inputs, lambda each: each.counter)
+    return [
+        Counter(row["name"], row["value"], row["ceiling"], status=CounterStatus(row["status"])) for row in rows.values()
+    ]
 
 
 async def add(tx: Tx, amounts: Sequence[tuple[str, int]]) -> None:
     names, totals = [name for name, _ in amounts], [total for _, total in amounts]
     await tx.execute_exactly(len(amounts), ADD, names, totals)
+
+
+async def move(tx: Tx, names: Sequence[str], to: CounterStatus) -> None:
+    await tx.execute_exactly(len(names), MOVE, names, to, COUNTER.leaving(to))
+
+
+async def write_notes(tx: Tx, notes: Sequence[Note]) -> None:
+    sealed = [SAFE().seal(note.text.encode(), place_of_note(tx, note.counter)) for note in notes]
+    await tx.execute_exactly(len(notes), WRITE_NOTES, [note.counter for note in notes], sealed)
+
+
+async def get_counter(tx: Tx, name: str) -> Counter:
+    row = await tx.find(FIND_COUNTER, name)
+    if row is None:
+        raise CounterNotFound
+    price = None if row["price_minor"] is None else Money(row["price_minor"], row["price_currency"])
+    sealed = row["secret_note"]
+    note = None if sealed is None else SAFE().open(sealed, place_of_note(tx, name)).decode()
+    status = CounterStatus(row["status"])
+    return Counter(name, row["value"], row["ceiling"], status=status, price=price, secret_note=note)
+
+
+def place_of_note(tx: Tx, counter: str) -> Place:
+    """A row is named by an id there; a counter is named by its name, so the id is made of it."""
+    return Place("toy.counter", "secret_note", tx.scope.organization.uuid, uuid5(NAMESPACE_OID, counter))
 
 
 async def insert_increments(tx: Tx, added: Sequence[Added]) -> None:

@@ -23,7 +23,7 @@ from admitone.kernel.ports import check_wired
 from admitone.kernel.scope import Role
 from admitone.kernel.telemetry import CONTENT_TYPE, Metrics, logger, render
 
-DRAIN_SECONDS = 2
+DRAIN_SECONDS = 1
 
 
 class NoDatabase(Exception):

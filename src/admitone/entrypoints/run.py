@@ -22,8 +22,9 @@ from admitone.kernel.config import Config
 from admitone.kernel.embedded import SUPERUSER, Cluster, spawn
 from admitone.kernel.migrate import migrate
 
-API_PATIENCE_SECONDS = 2.0
-DATABASE_PATIENCE_SECONDS = 2.0
+# Together, with what the database gets when it does not listen (see its keeper), less than 5 s.
+API_PATIENCE_SECONDS = 2.2
+DATABASE_PATIENCE_SECONDS = 1.5
 READY_SECONDS = 60.0
 
 

@@ -22,7 +22,7 @@ from admitone.entrypoints.http import Application
 from admitone.kernel import telemetry
 from admitone.kernel.contracts import Edge
 
-GRACE_SECONDS = 1.5
+GRACE_SECONDS = 1.1
 
 
 class PortTaken(Exception):

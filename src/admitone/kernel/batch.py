@@ -23,7 +23,7 @@ import asyncpg
 import msgspec
 
 from admitone.kernel.commands import Command
-from admitone.kernel.db import POOL_SIZES, Busy, Database, PlatformTx, RowBusy, Tx
+from admitone.kernel.db import POOL_SIZES, Busy, Database, Overtaken, PlatformTx, RowBusy, Tx
 from admitone.kernel.errors import OutcomeUnknown, Refusal, Unavailable
 from admitone.kernel.idempotency import AnswerOutdated, Keyed, KeyReused, Stored, find_answers, keep_answers, outwait
 from admitone.kernel.scope import PlatformScope, Role, Scope
@@ -361,6 +361,7 @@ async def _perform(tx: Tx | PlatformTx, queue: Queue, entries: Sequence[Entry]) 
         outcomes = await command(tx, [entries[position].input for position in fresh])
         answers.update(zip(fresh, map(_answer, outcomes), strict=True))
         await _keep(tx, command, [(entries[position].keyed, answers[position]) for position in fresh])
+        await _look_again(tx, [entries[position].keyed for position in fresh if isinstance(answers[position], Refusal)])
     return [answers[position] for position in range(len(entries))]
 
 
@@ -375,6 +376,12 @@ def _stored_answer(command: AnyCommand, found: Stored, keyed: Keyed) -> Answered
 
 def _answer(outcome: Any) -> Answered[Any] | Refusal:
     return outcome if isinstance(outcome, Refusal) else Answered(outcome)
+
+
+async def _look_again(tx: Tx, refused: Sequence[Keyed | None]) -> None:
+    """While we waited for the rows, another process may have done under these keys what we now refuse."""
+    if await find_answers(tx, [keyed for keyed in refused if keyed]):
+        raise Overtaken("what is refused now was done under the same key meanwhile")
 
 
 async def _keep(tx: Tx, command: AnyCommand, answers: Sequence[tuple[Keyed | None, Answered[Any] | Refusal]]) -> None:

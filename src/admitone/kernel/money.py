@@ -27,7 +27,9 @@ BASIS_POINTS = 10_000
 """The whole, in basis points."""
 
 Minor = Annotated[int, msgspec.Meta(ge=SMALLEST, le=LARGEST, description="In the smallest unit of the currency.")]
-Currency = Annotated[str, msgspec.Meta(pattern="^[A-Z]{3}$", description="ISO 4217, such as EUR.", examples=["EUR"])]
+Currency = Annotated[
+    str, msgspec.Meta(pattern="^[A-Z]{3}$", max_length=3, description="ISO 4217, such as EUR.", examples=["EUR"])
+]
 
 # Babel says how many digits people print; for these, ISO 4217 (and with it every card network) counts more.
 _ISO_DIGITS = dict.fromkeys(("AFN", "ALL", "IRR", "KPW", "LAK", "LBP", "MGA", "MMK", "RSD", "SOS", "SYP", "YER"), 2)

@@ -63,7 +63,7 @@ class Keeper:
         with self._spawning:
             self._stopping.set()
         # First roll back and write everything; then leave it to recovery; both lose nothing that was committed.
-        for order, seconds in ((signal.SIGINT, patience), (signal.SIGQUIT, 1.0), (signal.SIGKILL, 1.0)):
+        for order, seconds in ((signal.SIGINT, patience), (signal.SIGQUIT, 0.6), (signal.SIGKILL, 0.6)):
             if self._process is not None:
                 self._process.send_signal(order)
             if self._thread.ident is not None:
