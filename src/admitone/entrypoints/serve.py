@@ -15,7 +15,7 @@ import socket
 from typing import Any, cast
 
 import uvloop
-from granian.constants import Interfaces
+from granian.constants import HTTPModes, Interfaces
 from granian.server.embed import Server
 
 from admitone.entrypoints.http import Application
@@ -67,6 +67,7 @@ async def _until_told(edge: Edge, host: str, port: int) -> None:
         address=host,
         port=port,
         interface=Interfaces.ASGINL,
+        http=HTTPModes.http1,  # Version 2 is the proxy's business, where there is TLS.
         websockets=False,
         log_enabled=False,
         backlog=1024,

@@ -15,7 +15,7 @@ Three kinds of transaction, so that the type checker knows what a function may t
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar, overload
@@ -44,6 +44,9 @@ AnyScope = Scope | IdentityScope | PlatformScope
 
 SET_SCOPE: Final = "SELECT at, transaction_id FROM kernel.set_scope($1, $2, $3, $4)"
 TRANSACTION_STATUS: Final = "SELECT pg_xact_status($1::text::xid8)"
+LIFE: Final = "SELECT pg_stat_get_bgwriter_stat_reset_time()"
+"""Since when the server counts. A crash, or another server in its place, begins anew, and gives the numbers of
+transactions that it lost to others: `TRANSACTION_STATUS` means ours in the same life only."""
 PING: Final = "SELECT 1"
 POWERS: Final = """
     SELECT r.rolsuper, r.rolbypassrls, pg_has_role(session_user, 'admitone_owner', 'MEMBER') AS owns
@@ -127,6 +130,8 @@ class Transaction:
     now: datetime
     id: str | None = None
     patient: bool = False
+    life: datetime | None = None
+    """Of the server; `id` is this transaction's in that life only."""
     published: list[tuple[Caller, Fact]] = field(default_factory=list)
 
     async def fetch(self, sql: str, *values: Any) -> list[Record]:
@@ -359,31 +364,40 @@ class Database:
             raise _told(error, connection) from error
         assert opened is not None
         now, transaction_id = self._clock.at(opened["at"]), opened["transaction_id"]
+        life: datetime | None = connection.life  # type: ignore[attr-defined]
         match scope:
             case Scope():
-                return Tx(connection, (organization,), now, transaction_id, patient, scope=scope)
+                return Tx(connection, (organization,), now, transaction_id, patient, life, scope=scope)
             case IdentityScope():
-                return IdentityTx(connection, (identity,), now, transaction_id, patient, scope=scope)
+                return IdentityTx(connection, (identity,), now, transaction_id, patient, life, scope=scope)
             case PlatformScope():
-                return PlatformTx(connection, (), now, transaction_id, patient, scope=scope)
+                return PlatformTx(connection, (), now, transaction_id, patient, life, scope=scope)
 
     async def _resolve(self, tx: Transaction, lost: BaseException) -> None:
         """Return if the transaction was committed; raise what lost it if it was not; else it is unknown."""
         deadline = asyncio.get_running_loop().time() + RESOLVE_SECONDS
         while asyncio.get_running_loop().time() < deadline:
             try:
-                async with self._connection(tx.scope.role) as connection:  # type: ignore[attr-defined]
-                    status = await connection.fetchval(TRANSACTION_STATUS, tx.id)
+                status, same_life = await self._status(tx)
             except (*_DRIVER, ConnectionLost, DatabaseUnavailable):
-                status = None
-            except asyncpg.InvalidParameterValueError:
-                status = None  # The server never heard of it: it lost its tail, and will give the id to another.
-            if status == "committed":
+                status, same_life = None, True
+            if status == "committed" and same_life:
                 return
-            if status == "aborted":
+            if status == "committed":  # Ours before the crash, or another's after it: only its key can tell.
+                break
+            if status == "aborted" or not same_life:
                 raise lost
             await asyncio.sleep(0.1)
         raise OutcomeUnknown from lost
+
+    async def _status(self, tx: Transaction) -> tuple[str | None, bool]:
+        """What became of the transaction's number, and whether the server still means the same one by it."""
+        async with self._connection(tx.scope.role) as connection:  # type: ignore[attr-defined]
+            same_life = await connection.fetchval(LIFE) == tx.life
+            try:
+                return await connection.fetchval(TRANSACTION_STATUS, tx.id), same_life
+            except asyncpg.InvalidParameterValueError:  # "in the future": it was lost, and nobody has its number yet
+                return "aborted", same_life
 
     @asynccontextmanager
     async def _connection(self, role: Role) -> AsyncIterator[Connection]:
@@ -409,6 +423,7 @@ class Database:
                     max_inactive_connection_lifetime=300,
                     statement_cache_size=1000,
                     max_cached_statement_lifetime=0,
+                    connection_class=_LivingConnection,
                     init=_prepare,
                     reset=_leave_clean,
                     target_session_attrs=SessionAttribute.read_write,
@@ -439,7 +454,14 @@ def _session(role: Role) -> dict[str, str]:
     }
 
 
+class _LivingConnection(Connection):
+    """Knows the life of the server in which it was made, and does not survive it."""
+
+    life: datetime | None = None
+
+
 async def _prepare(connection: Connection) -> None:
+    connection.life = await connection.fetchval(LIFE)  # type: ignore[attr-defined]
     await connection.set_type_codec(
         "jsonb",
         schema="pg_catalog",
@@ -460,11 +482,24 @@ def _told(error: Exception, connection: Connection) -> Exception:
         return DatabaseUnavailable()
     if isinstance(error, asyncpg.InternalClientError):
         # The driver's words for a connection that the server ended between two statements.
-        connection.terminate()
+        _drop(connection)
         return ConnectionLost()
-    if isinstance(error, _UNREACHABLE) or connection.is_closed():
+    if isinstance(error, _UNREACHABLE) or _is_gone(connection):
         return ConnectionLost()
     return error
+
+
+def _is_gone(connection: Connection) -> bool:
+    """The pool takes back what the server ended, and then the driver does not even answer this."""
+    try:
+        return connection.is_closed()
+    except asyncpg.InterfaceError:
+        return True
+
+
+def _drop(connection: Connection) -> None:
+    with suppress(asyncpg.InterfaceError):
+        connection.terminate()
 
 
 async def _say(connection: Connection, words: str) -> str:
@@ -479,7 +514,7 @@ async def _roll_back(connection: Connection) -> None:
     try:
         await _say(connection, "ROLLBACK")
     except (ConnectionLost, DatabaseUnavailable):
-        connection.terminate()
+        _drop(connection)
 
 
 async def _commit(connection: Connection) -> None:

@@ -25,7 +25,7 @@ from admitone.kernel.contracts.refusing import answer_of
 from admitone.kernel.contracts.routing import Router
 from admitone.kernel.contracts.streaming import OpenStreams
 from admitone.kernel.db import Database
-from admitone.kernel.errors import OutcomeUnknown, Refusal, Unavailable
+from admitone.kernel.errors import Malformed, OutcomeUnknown, Refusal, Unavailable
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.scope import Caller
 from admitone.kernel.telemetry import Metrics, bind, logger
@@ -117,7 +117,8 @@ class Edge:
         try:
             answer = await self._answer(scope, incoming, progress)
         except ClientLeft:
-            return
+            # Or it sent chunks that cannot be read, and waits: the server does not tell the two apart.
+            answer = answer_of(Malformed(), incoming, progress.contract)
         except asyncio.CancelledError:
             # The server stops and has no more patience. What was submitted still runs.
             refusal = OutcomeUnknown() if progress.handled else Unavailable()
