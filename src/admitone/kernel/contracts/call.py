@@ -5,7 +5,6 @@ idempotency key and correlation id, and is waited for no longer than the contrac
 runs even when nobody waits any more.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +21,7 @@ from admitone.kernel.db import Database
 from admitone.kernel.errors import OutcomeUnknown, Unavailable
 from admitone.kernel.idempotency import Keyed
 from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.patience import Patience
 from admitone.kernel.scope import Caller, IdentityScope, PlatformScope, Scope
 from admitone.kernel.words import Language, Words, choose
 
@@ -63,6 +63,7 @@ class Ground:
 
     database: Database
     batcher: Batcher
+    patience: Patience
 
 
 class Call:
@@ -140,16 +141,15 @@ class Call:
         scope: Scope | IdentityScope | PlatformScope | None = None,
     ) -> Result:
         """Ask, without changing anything."""
+        reading = self._ground.database.read(scope or self._reading_scope(), query, *args)
         try:
-            async with asyncio.timeout(self.contract.wait_seconds):
-                return await self._ground.database.read(scope or self._reading_scope(), query, *args)
+            return await self._ground.patience.within(self.contract.wait_seconds, reading)
         except TimeoutError:
             raise Unavailable() from None
 
     async def _answered(self, submitted: Awaitable[Answered[Outcome]]) -> Outcome:
         try:
-            async with asyncio.timeout(self.contract.wait_seconds):
-                answered = await submitted
+            answered = await self._ground.patience.within(self.contract.wait_seconds, submitted)
         except TimeoutError:
             raise OutcomeUnknown() from None
         # A handler may run two commands; the answer is a repetition only when both are.

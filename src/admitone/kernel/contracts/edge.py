@@ -27,6 +27,7 @@ from admitone.kernel.contracts.streaming import OpenStreams
 from admitone.kernel.db import Database
 from admitone.kernel.errors import Malformed, OutcomeUnknown, Refusal, Unavailable
 from admitone.kernel.ids import OrganizationId
+from admitone.kernel.patience import Patience
 from admitone.kernel.scope import Caller
 from admitone.kernel.telemetry import Metrics, bind, logger
 
@@ -98,7 +99,7 @@ class Edge:
             for contract in self.contracts
         }
         self._audit = audit
-        self._ground = Ground(database, batcher)
+        self._ground = Ground(database, batcher, Patience())
         self._observer = Observer(metrics, request_log)
         self._log = logger()
         self._proxies = Proxies(trusted_proxies)
@@ -112,7 +113,7 @@ class Edge:
 
     async def _serve(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
         began = perf_counter()
-        incoming = Incoming(scope, receive, self._proxies)
+        incoming = Incoming(scope, receive, self._proxies, self._ground.patience)
         progress = _Progress()
         try:
             answer = await self._answer(scope, incoming, progress)

@@ -15,6 +15,7 @@ from uuid import UUID
 from admitone.kernel.contracts.refusals import RepeatedHeader, RequestTooSlow
 from admitone.kernel.errors import Malformed, TooLarge
 from admitone.kernel.ids import uuid7
+from admitone.kernel.patience import Patience
 
 BODY_SECONDS: Final = 30
 _ONCE = frozenset(
@@ -102,6 +103,7 @@ class Incoming:
 
     __slots__ = (
         "_announced",
+        "_patience",
         "_receive",
         "address",
         "body",
@@ -114,8 +116,9 @@ class Incoming:
         "scheme",
     )
 
-    def __init__(self, scope: Mapping[str, Any], receive: Any, proxies: Proxies) -> None:
+    def __init__(self, scope: Mapping[str, Any], receive: Any, proxies: Proxies, patience: Patience) -> None:
         self._receive = receive
+        self._patience = patience
         self.method: str = scope["method"]
         self.path: str = scope["path"]
         self.query: bytes = scope["query_string"]
@@ -179,7 +182,7 @@ class Incoming:
 
     async def read(self, limit_bytes: int) -> bytes:
         """The whole body; most come in one piece."""
-        message = await self._receive_before(asyncio.get_running_loop().time() + BODY_SECONDS)
+        message = await self._receive_within(BODY_SECONDS)
         if message["type"] == "http.disconnect":
             raise ClientLeft
         body: bytes = message.get("body", b"")
@@ -195,7 +198,7 @@ class Incoming:
         deadline = asyncio.get_running_loop().time() + BODY_SECONDS
         more = True
         while more:
-            message = await self._receive_before(deadline)
+            message = await self._receive_within(deadline - asyncio.get_running_loop().time())
             if message["type"] == "http.disconnect":
                 raise ClientLeft
             chunk = message.get("body", b"")
@@ -205,9 +208,8 @@ class Incoming:
             yield chunk
             more = message.get("more_body", False)
 
-    async def _receive_before(self, deadline: float) -> Any:
+    async def _receive_within(self, seconds: float) -> Any:
         try:
-            async with asyncio.timeout_at(deadline):
-                return await self._receive()
+            return await self._patience.within(seconds, self._receive())
         except TimeoutError:
             raise RequestTooSlow() from None
