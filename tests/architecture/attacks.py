@@ -13,7 +13,7 @@ from uuid import UUID
 
 import asyncpg
 
-from admitone.kernel.db import _session
+from admitone.kernel.driver import session_of
 from admitone.kernel.scope import Role
 
 VICTIM = UUID("01900000-0000-7000-8000-00000000000a")
@@ -189,7 +189,7 @@ async def _target(witness: asyncpg.Connection, table: str) -> Target:
 
 async def an_attacker(url: str, scope: str) -> asyncpg.Connection:
     """A session of the app, with this instead of its organisation."""
-    connection = await asyncpg.connect(url, server_settings=_session(Role.APP))
+    connection = await asyncpg.connect(url, server_settings=session_of(Role.APP))
     if SCOPES[scope] is not None:
         await connection.execute("SELECT set_config('app.organization_id', $1, false)", SCOPES[scope])
     return connection

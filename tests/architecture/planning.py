@@ -11,7 +11,7 @@ from typing import Any
 
 import asyncpg
 
-from admitone.kernel.db import _session
+from admitone.kernel.driver import session_of
 from admitone.kernel.scope import Role
 from tests.architecture.statements import IDENTITY, TENANT, Statement
 
@@ -23,7 +23,7 @@ async def a_session_of_every_role(url: str) -> AsyncIterator[Sessions]:
     async with AsyncExitStack() as stack:
         sessions = {}
         for role in Role:
-            sessions[role] = await asyncpg.connect(url, server_settings=_session(role))
+            sessions[role] = await asyncpg.connect(url, server_settings=session_of(role))
             stack.push_async_callback(sessions[role].close)
         yield sessions
 

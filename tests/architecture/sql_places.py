@@ -18,6 +18,7 @@ KERNEL_STORES = ("admitone.kernel.audit", "admitone.kernel.idempotency", "admito
 
 MACHINERY = (
     "admitone.kernel.db",
+    "admitone.kernel.driver",
     "admitone.kernel.statements",
     "admitone.kernel.migrate",
     "admitone.kernel.embedded.cluster",

@@ -8,7 +8,8 @@ import pytest
 
 from admitone.kernel.batch import BATCH_LIMIT, Answered, Batcher, Overloaded
 from admitone.kernel.commands import Command, command
-from admitone.kernel.db import Busy, Database, DatabaseUnavailable, RowBusy, Tx
+from admitone.kernel.db import Busy, Database, RowBusy, Tx
+from admitone.kernel.driver import DatabaseUnavailable
 from admitone.kernel.errors import Refusal
 from admitone.kernel.idempotency import AnswerOutdated, Keyed, KeyReused
 from admitone.kernel.ids import OrganizationId

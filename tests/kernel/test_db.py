@@ -8,7 +8,8 @@ import pytest
 
 from admitone.kernel import failpoints
 from admitone.kernel.clock import Clock
-from admitone.kernel.db import ConnectionLost, Database, DatabaseUnavailable, Tx, WrongCount
+from admitone.kernel.db import Database, Tx, WrongCount
+from admitone.kernel.driver import ConnectionLost, DatabaseUnavailable
 from admitone.kernel.errors import OutcomeUnknown
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import Caller, IdentityScope, PlatformScope, Role, Scope
@@ -296,7 +297,7 @@ async def test_an_error_of_the_work_itself_is_not_taken_for_a_lost_connection(da
 
 
 async def test_a_statement_that_takes_too_long_is_told_at_once(database_url: str, monkeypatch) -> None:
-    monkeypatch.setattr("admitone.kernel.db.STATEMENT_TIMEOUT_MS", 50)
+    monkeypatch.setattr("admitone.kernel.driver.STATEMENT_TIMEOUT_MS", 50)
     async with Database(database_url) as hasty:
         scope = await an_organization(hasty)
         with pytest.raises(DatabaseUnavailable):

@@ -19,7 +19,7 @@ from admitone.entrypoints.run import run as run_everything
 from admitone.entrypoints.serve import PortTaken
 from admitone.entrypoints.serve import serve as serve_api
 from admitone.kernel.config import ROOT, Config, ConfigurationProblem, surroundings
-from admitone.kernel.db import DatabaseUnavailable
+from admitone.kernel.driver import DatabaseUnavailable
 from admitone.kernel.embedded import SUPERUSER, Cluster, EmbeddedProblem, find_server
 from admitone.kernel.migrate import MigrationProblem, migrate, schema_of
 from admitone.kernel.ports import Unwired

@@ -15,27 +15,38 @@ Three kinds of transaction, so that the type checker knows what a function may t
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar, overload
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar, overload
 
 import asyncpg
-import msgspec
 from asyncpg.connect_utils import SessionAttribute
 
 from admitone.kernel import failpoints
 from admitone.kernel.clock import Clock
+from admitone.kernel.driver import (
+    DRIVER,
+    LIFE,
+    UNREACHABLE,
+    Connection,
+    ConnectionLost,
+    DatabaseUnavailable,
+    LivingConnection,
+    Pool,
+    leave_clean,
+    prepare,
+    roll_back,
+    say,
+    session_of,
+    told,
+)
 from admitone.kernel.errors import OutcomeUnknown, Unavailable
 from admitone.kernel.facts import Fact
+from admitone.kernel.patience import Patience
 from admitone.kernel.scope import Caller, IdentityScope, PlatformScope, Role, Scope
 from admitone.kernel.statements import Insert, Lock
 
-if TYPE_CHECKING:  # Generic for the type checker only.
-    Connection = asyncpg.Connection[asyncpg.Record]
-    Pool = asyncpg.Pool[asyncpg.Record]
-else:
-    Connection, Pool = asyncpg.Connection, asyncpg.Pool
 Record = asyncpg.Record
 Result = TypeVar("Result")
 Input = TypeVar("Input")
@@ -44,9 +55,6 @@ AnyScope = Scope | IdentityScope | PlatformScope
 
 SET_SCOPE: Final = "SELECT at, transaction_id FROM kernel.set_scope($1, $2, $3, $4)"
 TRANSACTION_STATUS: Final = "SELECT pg_xact_status($1::text::xid8)"
-LIFE: Final = "SELECT pg_stat_get_bgwriter_stat_reset_time()"
-"""Since when the server counts. A crash, or another server in its place, begins anew, and gives the numbers of
-transactions that it lost to others: `TRANSACTION_STATUS` means ours in the same life only."""
 PING: Final = "SELECT 1"
 POWERS: Final = """
     SELECT r.rolsuper, r.rolbypassrls, pg_has_role(session_user, 'admitone_owner', 'MEMBER') AS owns
@@ -55,10 +63,7 @@ POWERS: Final = """
 """
 
 ATTEMPTS: Final = 5
-FAST_LOCK_TIMEOUT_MS: Final = 100
-"""How long ordinary work waits for a lock it did not expect; what it does expect, it skips (see `Tx.lock`)."""
 PATIENT_LOCK_TIMEOUT_MS: Final = 2_000
-STATEMENT_TIMEOUT_MS: Final = 30_000
 RESOLVE_SECONDS: Final = 10
 ACQUIRE_SECONDS: Final = 5
 
@@ -76,33 +81,12 @@ BAD_LUCK: Final = (
     asyncpg.DeadlockDetectedError,
     asyncpg.InvalidCachedStatementError,  # A migration changed a type under a prepared statement.
 )
-_UNREACHABLE: Final = (
-    OSError,  # a time-out is one of these too
-    asyncpg.PostgresConnectionError,
-    asyncpg.AdminShutdownError,
-    asyncpg.CrashShutdownError,
-    asyncpg.CannotConnectNowError,
-    asyncpg.TargetServerAttributeNotMatched,
-    asyncpg.IdleInTransactionSessionTimeoutError,
-    asyncpg.InsufficientResourcesError,  # no connection, no memory, no disk
-)
-_DRIVER: Final = (*_UNREACHABLE, asyncpg.InterfaceError, asyncpg.InternalClientError, asyncpg.QueryCanceledError)
-
-
-class DatabaseUnavailable(Unavailable):
-    """The database cannot be reached right now; nothing was done, try again."""
-
-    code = "DATABASE_UNAVAILABLE"
 
 
 class RowBusy(Unavailable):
     """Somebody else is changing this right now; nothing was done, try again."""
 
     code = "RESOURCE_BUSY"
-
-
-class ConnectionLost(Exception):
-    """The driver could not reach the server, or the server could not serve. Only the driver's own words become this."""
 
 
 class Busy(Exception):
@@ -137,21 +121,21 @@ class Transaction:
     async def fetch(self, sql: str, *values: Any) -> list[Record]:
         try:
             return await self._connection.fetch(sql, *self._bound, *values)
-        except _DRIVER as error:
-            raise _told(error, self._connection) from error
+        except DRIVER as error:
+            raise told(error, self._connection) from error
 
     async def find(self, sql: str, *values: Any) -> Record | None:
         try:
             return await self._connection.fetchrow(sql, *self._bound, *values)
-        except _DRIVER as error:
-            raise _told(error, self._connection) from error
+        except DRIVER as error:
+            raise told(error, self._connection) from error
 
     async def execute(self, sql: str, *values: Any) -> int:
         """How many rows the statement changed."""
         try:
             tag: str = await self._connection.execute(sql, *self._bound, *values)
-        except _DRIVER as error:
-            raise _told(error, self._connection) from error
+        except DRIVER as error:
+            raise told(error, self._connection) from error
         return int(tag.rpartition(" ")[2])
 
     async def execute_exactly(self, count: int, sql: str, *values: Any) -> None:
@@ -163,9 +147,9 @@ class Transaction:
     @asynccontextmanager
     async def taken_back(self) -> AsyncIterator[None]:
         """What is written inside is taken back at the end."""
-        await _say(self._connection, "SAVEPOINT taken_back")
+        await say(self._connection, "SAVEPOINT taken_back")
         yield
-        await _say(self._connection, "ROLLBACK TO SAVEPOINT taken_back")
+        await say(self._connection, "ROLLBACK TO SAVEPOINT taken_back")
 
     async def insert_many(self, insert: Insert, rows: Sequence[object]) -> list[Record]:
         return await self.fetch(insert.sql, *insert.arguments(rows)) if rows else []
@@ -238,6 +222,7 @@ class Database:
         self._write_facts = write_facts
         self._pools: dict[Role, Pool] = {}
         self._opening = asyncio.Lock()
+        self._patience = Patience()
 
     async def __aenter__(self) -> Self:
         return self
@@ -256,7 +241,7 @@ class Database:
         async with self._connection(Role.AUTHORITY) as connection:
             try:
                 await connection.fetchval(PING, timeout=2)
-            except _DRIVER as error:
+            except DRIVER as error:
                 raise DatabaseUnavailable from error
 
     def connections(self, role: Role) -> tuple[int, int]:
@@ -325,7 +310,7 @@ class Database:
                 try:
                     return await query(tx, *args, **kwargs)
                 finally:
-                    await _roll_back(connection)
+                    await roll_back(connection)
         except ConnectionLost as lost:
             raise DatabaseUnavailable from lost
 
@@ -340,7 +325,7 @@ class Database:
                     await self._write_facts(tx)
                 failpoints.reach("commit.before")
             except BaseException:
-                await _roll_back(connection)
+                await roll_back(connection)
                 raise
             try:
                 await _commit(connection)
@@ -354,14 +339,14 @@ class Database:
     async def _begin(
         self, connection: Connection, scope: AnyScope, *, patient: bool = False, read_only: bool = False
     ) -> Transaction:
-        await _say(connection, "BEGIN READ ONLY" if read_only else "BEGIN")
+        await say(connection, "BEGIN READ ONLY" if read_only else "BEGIN")
         organization = scope.organization.uuid if isinstance(scope, Scope) else None
         identity = scope.identity.uuid if isinstance(scope, IdentityScope) else None
         patience = PATIENT_LOCK_TIMEOUT_MS if patient else None
         try:
             opened = await connection.fetchrow(SET_SCOPE, organization, identity, patience, not read_only)
-        except _DRIVER as error:
-            raise _told(error, connection) from error
+        except DRIVER as error:
+            raise told(error, connection) from error
         assert opened is not None
         now, transaction_id = self._clock.at(opened["at"]), opened["transaction_id"]
         life: datetime | None = connection.life  # type: ignore[attr-defined]
@@ -379,7 +364,7 @@ class Database:
         while asyncio.get_running_loop().time() < deadline:
             try:
                 status, same_life = await self._status(tx)
-            except (*_DRIVER, ConnectionLost, DatabaseUnavailable):
+            except (*DRIVER, ConnectionLost, DatabaseUnavailable):
                 status, same_life = None, True
             if status == "committed" and same_life:
                 return
@@ -403,10 +388,10 @@ class Database:
     async def _connection(self, role: Role) -> AsyncIterator[Connection]:
         pool = self._pools.get(role) or await self._open(role)
         try:
-            connection = await pool.acquire(timeout=ACQUIRE_SECONDS)
+            connection = await self._patience.within(ACQUIRE_SECONDS, pool.acquire())
         except TimeoutError:
             raise DatabaseUnavailable from None  # All are busy; to stand in line once more would help nobody.
-        except _UNREACHABLE as error:
+        except UNREACHABLE as error:
             raise ConnectionLost from error
         try:
             yield connection  # type: ignore[misc]  # a pooled proxy, which behaves as the connection it stands for
@@ -423,102 +408,17 @@ class Database:
                     max_inactive_connection_lifetime=300,
                     statement_cache_size=1000,
                     max_cached_statement_lifetime=0,
-                    connection_class=_LivingConnection,
-                    init=_prepare,
-                    reset=_leave_clean,
+                    connection_class=LivingConnection,
+                    init=prepare,
+                    reset=leave_clean,
                     target_session_attrs=SessionAttribute.read_write,
-                    server_settings=_session(role),
+                    server_settings=session_of(role),
                 )
             return self._pools[role]
 
 
-def _session(role: Role) -> dict[str, str]:
-    """Fixed when the connection is made. Everything that differs per transaction is SET LOCAL."""
-    return {
-        "role": role.value,
-        "application_name": role.value,
-        "timezone": "UTC",
-        "search_path": "pg_catalog",
-        "jit": "off",
-        # Every statement of ours has an index to go by. A plan that was made while a table was small must not read
-        # all of it when it is large, and planning a statement anew for each call costs more than the call.
-        "enable_seqscan": "off",
-        "plan_cache_mode": "force_generic_plan",
-        "lock_timeout": str(FAST_LOCK_TIMEOUT_MS),
-        "statement_timeout": str(STATEMENT_TIMEOUT_MS),
-        "idle_in_transaction_session_timeout": str(STATEMENT_TIMEOUT_MS),
-        # Authority only counts hits; losing the last few in a crash costs nothing.
-        "synchronous_commit": "off" if role is Role.AUTHORITY else "on",
-        "citus.propagate_set_commands": "local",
-        "citus.override_table_visibility": "off",
-    }
-
-
-class _LivingConnection(Connection):
-    """Knows the life of the server in which it was made, and does not survive it."""
-
-    life: datetime | None = None
-
-
-async def _prepare(connection: Connection) -> None:
-    connection.life = await connection.fetchval(LIFE)  # type: ignore[attr-defined]
-    await connection.set_type_codec(
-        "jsonb",
-        schema="pg_catalog",
-        encoder=lambda value: msgspec.json.encode(value).decode(),
-        decoder=msgspec.json.decode,
-    )
-
-
-async def _leave_clean(connection: Connection) -> None:
-    """Before a connection goes back to its pool. All our settings are local to a transaction, so ending it is all."""
-    if connection.is_in_transaction():
-        connection.terminate()
-
-
-def _told(error: Exception, connection: Connection) -> Exception:
-    """What the driver's error means to us: the server is out of reach, it had no time, or it is what it says."""
-    if isinstance(error, asyncpg.QueryCanceledError):
-        return DatabaseUnavailable()
-    if isinstance(error, asyncpg.InternalClientError):
-        # The driver's words for a connection that the server ended between two statements.
-        _drop(connection)
-        return ConnectionLost()
-    if isinstance(error, _UNREACHABLE) or _is_gone(connection):
-        return ConnectionLost()
-    return error
-
-
-def _is_gone(connection: Connection) -> bool:
-    """The pool takes back what the server ended, and then the driver does not even answer this."""
-    try:
-        return connection.is_closed()
-    except asyncpg.InterfaceError:
-        return True
-
-
-def _drop(connection: Connection) -> None:
-    with suppress(asyncpg.InterfaceError):
-        connection.terminate()
-
-
-async def _say(connection: Connection, words: str) -> str:
-    try:
-        tag: str = await connection.execute(words)
-    except _DRIVER as error:
-        raise _told(error, connection) from error
-    return tag
-
-
-async def _roll_back(connection: Connection) -> None:
-    try:
-        await _say(connection, "ROLLBACK")
-    except (ConnectionLost, DatabaseUnavailable):
-        _drop(connection)
-
-
 async def _commit(connection: Connection) -> None:
-    tag = await _say(connection, "COMMIT")
+    tag = await say(connection, "COMMIT")
     try:
         failpoints.reach("commit.after")
     except ConnectionResetError as cut:
