@@ -71,8 +71,8 @@ def a_cluster() -> Iterator[Cluster]:
         yield cluster
 
 
-def a_ground(cluster: Cluster, *, organizations: int, policies: bool = True) -> Ground:
-    name = f"bench_{organizations}" + ("" if policies else "_open")
+def a_ground(cluster: Cluster, *, organizations: int, policies: bool = True, name: str = "") -> Ground:
+    name = name or f"bench_{organizations}"
     members = asyncio.run(_make(cluster, name, organizations, policies))
     return Ground(cluster, name, tuple(members))
 

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 
 DEVICES = 20_000
 """Enough that nobody meets the limit of 120 a minute."""
@@ -178,6 +179,22 @@ def generate(plan: Plan) -> Report:
     at = [latencies[int(len(latencies) * share)] * 1e3 for share in (0.5, 0.95, 0.99)]
     refused = sum(count for status, count in statuses.items() if not 200 <= status < 300)
     return Report("our own generator", len(latencies) / (now - began), *at, refused)
+
+
+def in_turns(plans: Sequence[Plan], times: int) -> list[float]:
+    """One caller who sends to each in turn: the median of each, in ms. Whatever the machine does falls on all alike."""
+    sources = [(Requests(plan), Connection(plan.port), []) for plan in plans]
+    for _ in range(times):
+        for requests, connection, taken in sources:
+            connection.send(requests.next())
+            while (status := connection.status()) is None:
+                pass
+            if status != 200:
+                raise RuntimeError(f"an answer was {status}")
+            taken.append(time.perf_counter() - connection.sent_at)
+    for _, connection, _ in sources:
+        connection.socket.close()
+    return [median(taken[times // 10 :]) * 1e3 for _, _, taken in sources]
 
 
 if __name__ == "__main__":
