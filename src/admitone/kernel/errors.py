@@ -67,7 +67,7 @@ class Refusal(Exception):
 
     def stated(self) -> dict[str, Any]:
         """The typed facts under their names on the wire."""
-        facts = {_camel(name): getattr(self, name) for name in self.facts}
+        facts = {camel(name): getattr(self, name) for name in self.facts}
         stated: dict[str, Any] = msgspec.to_builtins(facts, str_keys=True, enc_hook=str)
         return stated
 
@@ -78,7 +78,7 @@ class Refusal(Exception):
         return hash(self.code)
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
     head, *rest = name.split("_")
     return head + "".join(word.title() for word in rest)
 

@@ -11,7 +11,7 @@ import msgspec
 
 from admitone.kernel.contracts.contract import Contract
 from admitone.kernel.contracts.wire import Upload
-from admitone.kernel.errors import Refusal
+from admitone.kernel.errors import Refusal, camel
 from admitone.kernel.ids import Id, OrganizationId
 
 Json = dict[str, Any]
@@ -73,8 +73,3 @@ def _facts(refusal: type[Refusal]) -> dict[str, Any]:
     for ancestor in reversed(refusal.__mro__):
         annotations.update(get_annotations(ancestor))
     return {name: annotations[name] for name in refusal.facts}
-
-
-def camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(word.title() for word in rest)
