@@ -376,9 +376,9 @@ async def test_slow_lanes_of_one_organisation_leave_a_place_for_another(database
         return list(seconds)
 
     command = Command(sleep, name="toy.sleep", keyed_by=lambda seconds: seconds)
-    sleeping = [asyncio.create_task(batcher.submit(command, slow, 1 + n / 1000)) for n in range(12)]
+    sleeping = [asyncio.create_task(batcher.submit(command, slow, 2 + n / 1000)) for n in range(6)]
     await asyncio.sleep(0.1)
-    await asyncio.wait_for(batcher.submit(commands.increment, quick, an_increment()), 0.7)
+    await asyncio.wait_for(batcher.submit(commands.increment, quick, an_increment()), 1.8)
     await asyncio.gather(*sleeping)
 
 

@@ -330,8 +330,8 @@ async def test_a_type_that_a_migration_changed_is_no_error(database: Database, d
 async def test_a_busy_process_still_answers_a_ping(database_url: str, monkeypatch) -> None:
     async with Database(database_url) as busy:
         scope = await an_organization(busy)
-        sleep = "SELECT pg_sleep(0.5) WHERE $1::uuid IS NOT NULL"
-        reads = [asyncio.create_task(busy.read(scope, lambda tx: tx.fetch(sleep))) for _ in range(30)]
-        await asyncio.sleep(0.1)
-        await asyncio.wait_for(busy.ping(), 0.3)
+        sleep = "SELECT pg_sleep(2) WHERE $1::uuid IS NOT NULL"
+        reads = [asyncio.create_task(busy.read(scope, lambda tx: tx.fetch(sleep))) for _ in range(14)]
+        await asyncio.sleep(0.2)
+        await asyncio.wait_for(busy.ping(), 1.7)
         await asyncio.gather(*reads)

@@ -127,7 +127,7 @@ def test_it_stops_in_time_though_clients_are_in_the_middle_of_something(home):
     )
     began = time.monotonic()
     cluster.stop()
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 10
     assert find_server(home) is None
     assert not living(data_folder(home))
     assert "database system is shut down" in cluster.log_file.read_text()

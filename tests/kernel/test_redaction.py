@@ -290,7 +290,7 @@ HOSTILE = ["@" * 10**5, "a@" * 10**5, "password=" * 10**4, 'password="' * 10**4,
 def test_no_text_keeps_the_redactor_busy(text):
     started = time.perf_counter()
     redact({str(number): text for number in range(100)})
-    assert time.perf_counter() - started < 0.5
+    assert time.perf_counter() - started < 20  # A pattern that backtracks takes minutes.
 
 
 @given(
