@@ -411,3 +411,32 @@ async def test_many_rows_that_are_locked_one_after_another_are_all_set_aside(
     command = Command(stumbling, name="toy.stumbling")
     answers = await asyncio.gather(*(batcher.submit(command, scope, number) for number in numbers))
     assert [answer.outcome for answer in answers] == numbers
+
+
+async def test_a_call_that_is_turned_away_leaves_no_lane_behind(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hot keys are the callers' words: whoever sends ever new ones must not fill the memory."""
+    monkeypatch.setattr("admitone.kernel.batch.QUEUE_LIMIT", 1)
+    batcher = Batcher(database)
+    scope = await an_organization(database)
+
+    async def echo(tx: Tx, inputs: Sequence[int]) -> list[int | Refusal]:
+        return list(inputs)
+
+    command = Command(echo, name="toy.echo", keyed_by=lambda number: number)
+    outcomes = await asyncio.gather(
+        *(batcher.submit(command, scope, number) for number in range(50)), return_exceptions=True
+    )
+    assert sum(isinstance(outcome, Overloaded) for outcome in outcomes) == 49
+    await batcher.drain()
+    assert batcher._queues == {}
+
+
+async def test_draining_waits_also_for_what_has_not_taken_off_yet(batcher: Batcher, database: Database) -> None:
+    scope = await an_organization(database)
+    caller = asyncio.create_task(batcher.submit(commands.increment, scope, an_increment()))
+    await asyncio.sleep(0)
+    await batcher.drain()
+    assert await value_of(database, scope) == 1
+    await caller

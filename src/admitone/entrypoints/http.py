@@ -5,6 +5,7 @@ could step around row level security in production, stops the start.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -47,7 +48,8 @@ class Application:
 
     async def close(self) -> None:
         """What was submitted gets time to run to its end; what does not is rolled back, or was committed."""
-        await self.batcher.drain(DRAIN_SECONDS)
+        with suppress(TimeoutError):
+            await self.batcher.drain(DRAIN_SECONDS)
         await self.database.close()
 
 

@@ -6,7 +6,7 @@ here as ids only.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ from admitone.kernel.commands import Command
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId, uuid7
-from admitone.kernel.limits import Hit, Limit, Per
+from admitone.kernel.limits import Hit, Limit, Per, by_address
 from admitone.kernel.scope import Caller, Scope
 from admitone.kernel.statements import Insert
 
@@ -64,10 +64,7 @@ RECORD = Insert(
 
 async def record(tx: Tx, entries: Sequence[Entry]) -> None:
     """Write the entries with the transaction's own rows."""
-    stamped = [
-        Entry(e.caller, e.action, e.subject, e.reason_code, e.before, e.after, e.at or tx.now, e.id) for e in entries
-    ]
-    await tx.insert_exactly(RECORD, stamped)
+    await tx.insert_exactly(RECORD, [replace(entry, at=entry.at or tx.now) for entry in entries])
 
 
 class AuditTrail:
@@ -82,7 +79,7 @@ class AuditTrail:
         self, refusal: Refusal, *, contract: str, organization: OrganizationId | None, caller: Caller
     ) -> None:
         """Under the organisation that is known to be meant, else under the platform's own."""
-        if not await self._authority.within(Hit(REFUSALS_PER_ADDRESS, f"address:{caller.address}")):
+        if not await self._authority.within(Hit(REFUSALS_PER_ADDRESS, by_address(caller.address))):
             return
         entry = Entry(caller, "refused", contract, refusal.code, after=refusal.stated() or None)
         await self._batcher.submit(self._remember, Scope(organization or PLATFORM_ORGANIZATION, "audit"), entry)

@@ -8,7 +8,6 @@ too often learns nothing more.
 
 from collections.abc import Sequence
 from enum import StrEnum
-from ipaddress import ip_network
 from typing import Protocol
 
 import msgspec
@@ -19,7 +18,7 @@ from admitone.kernel.commands import Command
 from admitone.kernel.db import PlatformTx
 from admitone.kernel.errors import Forbidden, Refusal, Unauthenticated
 from admitone.kernel.ids import IdentityId, OrganizationId
-from admitone.kernel.limits import Hit, Limit, Per
+from admitone.kernel.limits import Hit, Limit, Per, by_address
 from admitone.kernel.scope import Caller, PlatformScope, Role
 
 
@@ -129,7 +128,7 @@ async def _count_many(tx: PlatformTx, hits: Sequence[Hit]) -> Sequence[bool]:
 
 def _hits(ask: Ask, grant: Granted | Refusal) -> list[Hit]:
     """What to count: the subjects we know of. An unknown credential still has an address."""
-    address = f"{Per.ADDRESS}:{_network(ask.caller.address)}"
+    address = by_address(ask.caller.address)
     subjects = _known(ask, grant) if isinstance(grant, Granted) else {}
     # Whoever is refused, or leaves his subject out, is counted by his address: a stranger cannot use up what belongs to
     # a member, and saying less lifts no limit.
@@ -145,13 +144,6 @@ def _known(ask: Ask, grant: Granted) -> dict[Per, str]:
     if grant.organization:
         subjects[Per.ORGANIZATION] = f"{Per.ORGANIZATION}:{grant.organization}"
     if ask.caller.device:
-        owner = grant.organization or grant.identity or _network(ask.caller.address)
+        owner = grant.organization or grant.identity or by_address(ask.caller.address)
         subjects[Per.DEVICE] = f"{Per.DEVICE}:{owner}:{ask.caller.device}"
     return subjects
-
-
-def _network(address: str | None) -> str | None:
-    """One customer of a provider has 2^64 addresses of version 6: they are one subject."""
-    if address and ":" in address:
-        return str(ip_network((address.partition("%")[0], 64), strict=False))
-    return address

@@ -180,10 +180,10 @@ class Batcher:
         return await self._join(Queue(command, scope, object(), self._swift[scope.role]), each, keyed)
 
     async def drain(self, seconds: float | None = None) -> None:
-        """Wait until everything that was submitted has run, or the time is over."""
-        deadline = None if seconds is None else time.monotonic() + seconds
-        while self._tasks and (deadline is None or time.monotonic() < deadline):
-            await asyncio.wait(self._tasks, timeout=deadline and max(0, deadline - time.monotonic()))
+        """Wait until everything that was submitted has run; a `TimeoutError` says that it has not."""
+        async with asyncio.timeout(seconds):
+            while self._queued or self._tasks:
+                await (asyncio.wait(self._tasks) if self._tasks else asyncio.sleep(0))
 
     async def _join(self, queue: Queue, each: Any, keyed: Keyed | None) -> Answered[Any]:
         if keyed and isinstance(queue.scope, PlatformScope):
@@ -218,10 +218,12 @@ class Batcher:
         queue = self._queues.get(lane)
         if queue is None:
             flights = self._swift[scope.role] if pace is Pace.SWIFT else self._waiting_flights
-            queue = self._queues[lane] = Queue(command, scope, key, flights, pace)
+            queue = Queue(command, scope, key, flights, pace)
         return queue
 
     def _enqueue(self, queue: Queue, entry: Entry) -> None:
+        # Known from its first entry to its last landing: a call that is turned away leaves nothing behind.
+        self._queues[queue.lane] = queue
         queue.entries.append(entry)
         self._queued += 1
         self._waiting[queue.owner] = self._waiting.get(queue.owner, 0) + 1

@@ -333,7 +333,7 @@ class Database:
             except ConnectionLost as lost:
                 reason = lost
         # The answer to COMMIT was lost: only the server knows what happened.
-        await self._resolve(tx, reason)
+        await self._resolve(tx, scope.role, reason)
         return result
 
     async def _begin(
@@ -358,12 +358,12 @@ class Database:
             case PlatformScope():
                 return PlatformTx(connection, (), now, transaction_id, patient, life, scope=scope)
 
-    async def _resolve(self, tx: Transaction, lost: BaseException) -> None:
+    async def _resolve(self, tx: Transaction, role: Role, lost: BaseException) -> None:
         """Return if the transaction was committed; raise what lost it if it was not; else it is unknown."""
         deadline = asyncio.get_running_loop().time() + RESOLVE_SECONDS
         while asyncio.get_running_loop().time() < deadline:
             try:
-                status, same_life = await self._status(tx)
+                status, same_life = await self._status(tx, role)
             except (*DRIVER, ConnectionLost, DatabaseUnavailable):
                 status, same_life = None, True
             if status == "committed" and same_life:
@@ -375,9 +375,9 @@ class Database:
             await asyncio.sleep(0.1)
         raise OutcomeUnknown from lost
 
-    async def _status(self, tx: Transaction) -> tuple[str | None, bool]:
+    async def _status(self, tx: Transaction, role: Role) -> tuple[str | None, bool]:
         """What became of the transaction's number, and whether the server still means the same one by it."""
-        async with self._connection(tx.scope.role) as connection:  # type: ignore[attr-defined]
+        async with self._connection(role) as connection:
             same_life = await connection.fetchval(LIFE) == tx.life
             try:
                 return await connection.fetchval(TRANSACTION_STATUS, tx.id), same_life

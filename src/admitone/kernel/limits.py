@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from ipaddress import ip_network
 from typing import Any
 
 import msgspec
@@ -55,6 +56,13 @@ class Hit(msgspec.Struct, frozen=True):
     @property
     def key(self) -> bytes:
         return hashlib.blake2b(f"{self.limit.name}\0{self.subject}".encode(), digest_size=16).digest()
+
+
+def by_address(address: str | None) -> str:
+    """An address as a subject. One customer of a provider has 2^64 of version 6: they are one."""
+    if address and ":" in address:
+        address = str(ip_network((address.partition("%")[0], 64), strict=False))
+    return f"{Per.ADDRESS}:{address}"
 
 
 class Period(msgspec.Struct, frozen=True):
