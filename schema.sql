@@ -2,6 +2,51 @@
 CREATE SCHEMA kernel;
 ALTER SCHEMA kernel OWNER TO admitone_owner;
 
+-- Name: add_partitions(timestamp with time zone, timestamp with time zone); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
+CREATE FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog'
+    SET "TimeZone" TO 'UTC'
+    AS $$
+DECLARE
+    log   record;
+    month timestamptz;
+    name  text;
+    made  integer := 0;
+BEGIN
+    FOR log IN
+        SELECT n.nspname AS schema, c.relname AS name
+          FROM pg_class AS c
+          JOIN pg_namespace AS n ON n.oid = c.relnamespace
+         WHERE c.relkind = 'p' AND pg_get_userbyid(c.relowner) = current_user AND pg_get_partkeydef(c.oid) = 'RANGE (id)'
+         ORDER BY 1, 2
+    LOOP
+        month := date_trunc('month', since);
+        WHILE month <= until LOOP
+            name := log.name || to_char(month, '_YYYY_MM');
+            IF to_regclass(format('%I.%I', log.schema, name)) IS NULL THEN
+                EXECUTE format('CREATE TABLE %I.%I PARTITION OF %I.%I FOR VALUES FROM (%L) TO (%L)', log.schema, name,
+                    log.schema, log.name, kernel.first_id(month), kernel.first_id(month + interval '1 month'));
+                EXECUTE format('ALTER TABLE %I.%I ENABLE ROW LEVEL SECURITY', log.schema, name);
+                EXECUTE format('ALTER TABLE %I.%I FORCE ROW LEVEL SECURITY', log.schema, name);
+                made := made + 1;
+            END IF;
+            month := month + interval '1 month';
+        END LOOP;
+    END LOOP;
+    RETURN made;
+END
+$$;
+ALTER FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: first_id(timestamp with time zone); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
+CREATE FUNCTION kernel.first_id(at timestamp with time zone) RETURNS uuid
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT (lpad(to_hex(floor(extract(epoch FROM at) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid
+$$;
+ALTER FUNCTION kernel.first_id(at timestamp with time zone) OWNER TO admitone_owner;
+
 -- Name: set_scope(uuid, uuid, integer, boolean); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
 CREATE FUNCTION kernel.set_scope(organization uuid, identity uuid, patience_ms integer, writes boolean, OUT at timestamp with time zone, OUT transaction_id text) RETURNS record
     LANGUAGE plpgsql
@@ -43,6 +88,73 @@ CREATE TABLE kernel.audit_entry (
 ALTER TABLE ONLY kernel.audit_entry FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.audit_entry OWNER TO admitone_owner;
 
+-- Name: dead_letter; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.dead_letter (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    kind text NOT NULL,
+    lane text NOT NULL,
+    priority smallint NOT NULL,
+    attempts smallint NOT NULL,
+    crashes smallint NOT NULL,
+    key text NOT NULL,
+    payload jsonb NOT NULL,
+    event_id uuid,
+    actor_id uuid,
+    causation_id uuid NOT NULL,
+    correlation_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    died_at timestamp with time zone NOT NULL,
+    reason text NOT NULL,
+    error text NOT NULL,
+    replayed_at timestamp with time zone,
+    replayed_by text,
+    replay_reason text,
+    CONSTRAINT dead_letter_check CHECK ((((replayed_at IS NULL) = (replayed_by IS NULL)) AND ((replayed_at IS NULL) = (replay_reason IS NULL)))),
+    CONSTRAINT dead_letter_error_check CHECK ((length(error) <= 4000)),
+    CONSTRAINT dead_letter_reason_check CHECK ((reason = ANY (ARRAY['RETRIES_EXHAUSTED'::text, 'NOT_RETRYABLE'::text, 'CRASH_LIMIT'::text, 'CANCELLED'::text]))),
+    CONSTRAINT dead_letter_replay_reason_check CHECK ((length(replay_reason) <= 500)),
+    CONSTRAINT dead_letter_replayed_by_check CHECK ((length(replayed_by) <= 200))
+);
+ALTER TABLE ONLY kernel.dead_letter FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.dead_letter OWNER TO admitone_owner;
+
+-- Name: event_log; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.event_log (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    type text NOT NULL,
+    version text NOT NULL,
+    subject_type text NOT NULL,
+    subject_id text NOT NULL,
+    actor_id uuid,
+    causation_id uuid NOT NULL,
+    correlation_id uuid NOT NULL,
+    idempotency_key text NOT NULL,
+    payload jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT event_log_idempotency_key_check CHECK (((length(idempotency_key) >= 1) AND (length(idempotency_key) <= 200))),
+    CONSTRAINT event_log_payload_check CHECK ((jsonb_typeof(payload) = 'object'::text)),
+    CONSTRAINT event_log_subject_id_check CHECK (((length(subject_id) >= 1) AND (length(subject_id) <= 200))),
+    CONSTRAINT event_log_subject_type_check CHECK (((length(subject_type) >= 1) AND (length(subject_type) <= 100))),
+    CONSTRAINT event_log_type_check CHECK (((type ~ '^[a-z0-9_]+(\.[a-z0-9_]+)+$'::text) AND (length(type) <= 100))),
+    CONSTRAINT event_log_version_check CHECK ((version ~ '^[0-9]+\.[0-9]+\.[0-9]+$'::text))
+)
+PARTITION BY RANGE (id);
+ALTER TABLE ONLY kernel.event_log FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.event_log OWNER TO admitone_owner;
+
+-- Name: fact_key; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.fact_key (
+    organization_id uuid NOT NULL,
+    type text NOT NULL,
+    idempotency_key text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT fact_key_idempotency_key_check CHECK (((length(idempotency_key) >= 1) AND (length(idempotency_key) <= 200)))
+);
+ALTER TABLE ONLY kernel.fact_key FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.fact_key OWNER TO admitone_owner;
+
 -- Name: idempotency_key; Type: TABLE; Schema: kernel; Owner: admitone_owner
 CREATE TABLE kernel.idempotency_key (
     organization_id uuid NOT NULL,
@@ -55,6 +167,71 @@ CREATE TABLE kernel.idempotency_key (
 );
 ALTER TABLE ONLY kernel.idempotency_key FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.idempotency_key OWNER TO admitone_owner;
+
+-- Name: inbox; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.inbox (
+    organization_id uuid NOT NULL,
+    key text NOT NULL,
+    done_at timestamp with time zone NOT NULL,
+    CONSTRAINT inbox_key_check CHECK (((length(key) >= 1) AND (length(key) <= 300)))
+);
+ALTER TABLE ONLY kernel.inbox FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.inbox OWNER TO admitone_owner;
+
+-- Name: job; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.job (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    kind text NOT NULL,
+    lane text NOT NULL,
+    priority smallint NOT NULL,
+    run_at timestamp with time zone NOT NULL,
+    worker uuid,
+    attempts smallint DEFAULT 0 NOT NULL,
+    crashes smallint DEFAULT 0 NOT NULL,
+    key text NOT NULL,
+    payload jsonb NOT NULL,
+    event_id uuid,
+    actor_id uuid,
+    causation_id uuid NOT NULL,
+    correlation_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT job_attempts_check CHECK ((attempts >= 0)),
+    CONSTRAINT job_crashes_check CHECK ((crashes >= 0)),
+    CONSTRAINT job_key_check CHECK (((length(key) >= 1) AND (length(key) <= 300))),
+    CONSTRAINT job_kind_check CHECK (((kind ~ '^[a-z0-9_]+(\.[a-z0-9_]+)+$'::text) AND (length(kind) <= 100))),
+    CONSTRAINT job_lane_check CHECK (((length(lane) >= 1) AND (length(lane) <= 50))),
+    CONSTRAINT job_priority_check CHECK (((priority >= 0) AND (priority <= 9)))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY kernel.job FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.job OWNER TO admitone_owner;
+
+-- Name: job_attempt; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.job_attempt (
+    job_id uuid NOT NULL,
+    number integer NOT NULL,
+    organization_id uuid NOT NULL,
+    key text NOT NULL,
+    kind text NOT NULL,
+    worker uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    error text NOT NULL,
+    CONSTRAINT job_attempt_error_check CHECK ((length(error) <= 4000)),
+    CONSTRAINT job_attempt_number_check CHECK ((number > 0))
+);
+ALTER TABLE ONLY kernel.job_attempt FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.job_attempt OWNER TO admitone_owner;
+
+-- Name: job_key; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.job_key (
+    organization_id uuid NOT NULL,
+    key text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT job_key_key_check CHECK (((length(key) >= 1) AND (length(key) <= 300)))
+);
+ALTER TABLE ONLY kernel.job_key FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.job_key OWNER TO admitone_owner;
 
 -- Name: limit_counter; Type: TABLE; Schema: kernel; Owner: admitone_owner
 CREATE TABLE kernel.limit_counter (
@@ -79,6 +256,29 @@ CREATE TABLE kernel.migration (
 ALTER TABLE ONLY kernel.migration FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.migration OWNER TO admitone_owner;
 
+-- Name: outbox; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.outbox (
+    organization_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    published_at timestamp with time zone,
+    attempts integer DEFAULT 0 NOT NULL,
+    next_attempt_at timestamp with time zone NOT NULL,
+    CONSTRAINT outbox_attempts_check CHECK ((attempts >= 0))
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY kernel.outbox FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.outbox OWNER TO admitone_owner;
+
+-- Name: schedule; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.schedule (
+    name text NOT NULL,
+    last_at timestamp with time zone NOT NULL,
+    CONSTRAINT schedule_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)))
+);
+ALTER TABLE ONLY kernel.schedule FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.schedule OWNER TO admitone_owner;
+
 -- Name: tenant; Type: TABLE; Schema: kernel; Owner: admitone_owner
 CREATE TABLE kernel.tenant (
     id uuid NOT NULL,
@@ -87,13 +287,53 @@ CREATE TABLE kernel.tenant (
 ALTER TABLE ONLY kernel.tenant FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.tenant OWNER TO admitone_owner;
 
+-- Name: worker; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.worker (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    CONSTRAINT worker_name_check CHECK ((length(name) <= 200))
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY kernel.worker FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.worker OWNER TO admitone_owner;
+
 -- Name: audit_entry audit_entry_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.audit_entry
     ADD CONSTRAINT audit_entry_pkey PRIMARY KEY (id);
 
+-- Name: dead_letter dead_letter_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.dead_letter
+    ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (id);
+
+-- Name: event_log event_log_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.event_log
+    ADD CONSTRAINT event_log_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: fact_key fact_key_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.fact_key
+    ADD CONSTRAINT fact_key_pkey PRIMARY KEY (organization_id, type, idempotency_key);
+
 -- Name: idempotency_key idempotency_key_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.idempotency_key
     ADD CONSTRAINT idempotency_key_pkey PRIMARY KEY (organization_id, name);
+
+-- Name: inbox inbox_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.inbox
+    ADD CONSTRAINT inbox_pkey PRIMARY KEY (organization_id, key);
+
+-- Name: job_attempt job_attempt_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.job_attempt
+    ADD CONSTRAINT job_attempt_pkey PRIMARY KEY (job_id, number);
+
+-- Name: job_key job_key_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.job_key
+    ADD CONSTRAINT job_key_pkey PRIMARY KEY (organization_id, key);
+
+-- Name: job job_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.job
+    ADD CONSTRAINT job_pkey PRIMARY KEY (id);
 
 -- Name: limit_counter limit_counter_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.limit_counter
@@ -103,19 +343,95 @@ ALTER TABLE ONLY kernel.limit_counter
 ALTER TABLE ONLY kernel.migration
     ADD CONSTRAINT migration_pkey PRIMARY KEY (number);
 
+-- Name: outbox outbox_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (organization_id, event_id);
+
+-- Name: schedule schedule_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.schedule
+    ADD CONSTRAINT schedule_pkey PRIMARY KEY (name);
+
 -- Name: tenant tenant_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.tenant
     ADD CONSTRAINT tenant_pkey PRIMARY KEY (id);
 
+-- Name: worker worker_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.worker
+    ADD CONSTRAINT worker_pkey PRIMARY KEY (id);
+
 -- Name: audit_entry_by_organization; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX audit_entry_by_organization ON kernel.audit_entry USING btree (organization_id, id);
+
+-- Name: dead_letter_by_correlation; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX dead_letter_by_correlation ON kernel.dead_letter USING btree (correlation_id);
+
+-- Name: dead_letter_open; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX dead_letter_open ON kernel.dead_letter USING btree (id) WHERE (replayed_at IS NULL);
+
+-- Name: event_log_by_correlation; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX event_log_by_correlation ON ONLY kernel.event_log USING btree (correlation_id);
+
+-- Name: job_attempt_by_key; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX job_attempt_by_key ON kernel.job_attempt USING btree (organization_id, key);
+
+-- Name: job_of_worker; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX job_of_worker ON kernel.job USING btree (worker) WHERE (worker IS NOT NULL);
+
+-- Name: job_ready; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX job_ready ON kernel.job USING btree (lane, priority, run_at) WHERE ((worker IS NULL) AND (crashes = 0));
+
+-- Name: job_ready_of_one; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX job_ready_of_one ON kernel.job USING btree (organization_id, lane, priority, run_at) WHERE ((worker IS NULL) AND (crashes = 0));
+
+-- Name: job_suspect; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX job_suspect ON kernel.job USING btree (lane, priority, run_at) WHERE ((worker IS NULL) AND (crashes > 0));
+
+-- Name: outbox_pending; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX outbox_pending ON kernel.outbox USING btree (next_attempt_at) WHERE (published_at IS NULL);
+
+-- Name: event_log event_log_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.event_log
+    ADD CONSTRAINT event_log_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: fact_key fact_key_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.fact_key
+    ADD CONSTRAINT fact_key_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
 -- Name: idempotency_key idempotency_key_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.idempotency_key
     ADD CONSTRAINT idempotency_key_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
+-- Name: inbox inbox_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.inbox
+    ADD CONSTRAINT inbox_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: outbox outbox_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.outbox
+    ADD CONSTRAINT outbox_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: dead_letter app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY app_own ON kernel.dead_letter TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: event_log app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY app_own ON kernel.event_log TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: fact_key app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY app_own ON kernel.fact_key TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
 -- Name: idempotency_key app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY app_own ON kernel.idempotency_key TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: inbox app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY app_own ON kernel.inbox TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: job app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY app_own ON kernel.job TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: job_key app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY app_own ON kernel.job_key TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: outbox app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY app_own ON kernel.outbox TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
 -- Name: tenant app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY app_own ON kernel.tenant TO admitone_app USING ((id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -129,8 +445,29 @@ ALTER TABLE kernel.audit_entry ENABLE ROW LEVEL SECURITY;
 -- Name: limit_counter authority_counts; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY authority_counts ON kernel.limit_counter TO admitone_authority USING (true) WITH CHECK (true);
 
+-- Name: dead_letter; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.dead_letter ENABLE ROW LEVEL SECURITY;
+
+-- Name: event_log; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.event_log ENABLE ROW LEVEL SECURITY;
+
+-- Name: fact_key; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.fact_key ENABLE ROW LEVEL SECURITY;
+
 -- Name: idempotency_key; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.idempotency_key ENABLE ROW LEVEL SECURITY;
+
+-- Name: inbox; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.inbox ENABLE ROW LEVEL SECURITY;
+
+-- Name: job; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.job ENABLE ROW LEVEL SECURITY;
+
+-- Name: job_attempt; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.job_attempt ENABLE ROW LEVEL SECURITY;
+
+-- Name: job_key; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.job_key ENABLE ROW LEVEL SECURITY;
 
 -- Name: limit_counter; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.limit_counter ENABLE ROW LEVEL SECURITY;
@@ -141,8 +478,44 @@ ALTER TABLE kernel.migration ENABLE ROW LEVEL SECURITY;
 -- Name: migration migration_owner; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY migration_owner ON kernel.migration TO admitone_owner USING (true) WITH CHECK (true);
 
+-- Name: outbox; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.outbox ENABLE ROW LEVEL SECURITY;
+
+-- Name: dead_letter relay_buries; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY relay_buries ON kernel.dead_letter TO admitone_relay USING (true) WITH CHECK (true);
+
+-- Name: outbox relay_delivers; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY relay_delivers ON kernel.outbox TO admitone_relay USING (true) WITH CHECK (true);
+
+-- Name: job_key relay_enqueues; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY relay_enqueues ON kernel.job_key TO admitone_relay USING (true) WITH CHECK (true);
+
+-- Name: schedule relay_fires; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY relay_fires ON kernel.schedule TO admitone_relay USING (true) WITH CHECK (true);
+
+-- Name: worker relay_keeps; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY relay_keeps ON kernel.worker TO admitone_relay USING (true) WITH CHECK (true);
+
+-- Name: tenant relay_lists; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY relay_lists ON kernel.tenant FOR SELECT TO admitone_relay USING (true);
+
+-- Name: event_log relay_reads; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY relay_reads ON kernel.event_log FOR SELECT TO admitone_relay USING (true);
+
+-- Name: job_attempt relay_records; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY relay_records ON kernel.job_attempt TO admitone_relay USING (true) WITH CHECK (true);
+
+-- Name: job relay_runs; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY relay_runs ON kernel.job TO admitone_relay USING (true) WITH CHECK (true);
+
+-- Name: schedule; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.schedule ENABLE ROW LEVEL SECURITY;
+
 -- Name: tenant; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.tenant ENABLE ROW LEVEL SECURITY;
+
+-- Name: worker; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.worker ENABLE ROW LEVEL SECURITY;
 
 -- Name: SCHEMA kernel; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA kernel TO admitone_app;
@@ -152,14 +525,72 @@ GRANT USAGE ON SCHEMA kernel TO admitone_authority;
 GRANT USAGE ON SCHEMA kernel TO admitone_relay;
 GRANT USAGE ON SCHEMA kernel TO admitone_maintenance;
 
+-- Name: FUNCTION add_partitions(since timestamp with time zone, until timestamp with time zone); Type: ACL; Schema: kernel; Owner: admitone_owner
+REVOKE ALL ON FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) TO admitone_maintenance;
+
 -- Name: TABLE audit_entry; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT INSERT ON TABLE kernel.audit_entry TO admitone_app;
+
+-- Name: TABLE dead_letter; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT ON TABLE kernel.dead_letter TO admitone_app;
+GRANT SELECT,INSERT ON TABLE kernel.dead_letter TO admitone_relay;
+
+-- Name: COLUMN dead_letter.replayed_at; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(replayed_at) ON TABLE kernel.dead_letter TO admitone_app;
+
+-- Name: COLUMN dead_letter.replayed_by; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(replayed_by) ON TABLE kernel.dead_letter TO admitone_app;
+
+-- Name: COLUMN dead_letter.replay_reason; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(replay_reason) ON TABLE kernel.dead_letter TO admitone_app;
+
+-- Name: TABLE event_log; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE kernel.event_log TO admitone_app;
+GRANT SELECT ON TABLE kernel.event_log TO admitone_relay;
+
+-- Name: TABLE fact_key; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE kernel.fact_key TO admitone_app;
 
 -- Name: TABLE idempotency_key; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE kernel.idempotency_key TO admitone_app;
 
+-- Name: TABLE inbox; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE kernel.inbox TO admitone_app;
+
+-- Name: TABLE job; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE ON TABLE kernel.job TO admitone_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.job TO admitone_relay;
+
+-- Name: TABLE job_attempt; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE kernel.job_attempt TO admitone_relay;
+
+-- Name: TABLE job_key; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE kernel.job_key TO admitone_app;
+GRANT SELECT,INSERT ON TABLE kernel.job_key TO admitone_relay;
+
 -- Name: TABLE limit_counter; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE kernel.limit_counter TO admitone_authority;
 
+-- Name: TABLE outbox; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE kernel.outbox TO admitone_app;
+GRANT SELECT ON TABLE kernel.outbox TO admitone_relay;
+
+-- Name: COLUMN outbox.published_at; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(published_at) ON TABLE kernel.outbox TO admitone_relay;
+
+-- Name: COLUMN outbox.attempts; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(attempts) ON TABLE kernel.outbox TO admitone_relay;
+
+-- Name: COLUMN outbox.next_attempt_at; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(next_attempt_at) ON TABLE kernel.outbox TO admitone_relay;
+
+-- Name: TABLE schedule; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE kernel.schedule TO admitone_relay;
+
 -- Name: TABLE tenant; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE kernel.tenant TO admitone_app;
+GRANT SELECT ON TABLE kernel.tenant TO admitone_relay;
+
+-- Name: TABLE worker; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.worker TO admitone_relay;

@@ -165,11 +165,12 @@ async def _restore(witness: asyncpg.Connection, target: Target, rows: Sequence[s
 async def lay_out(witness: asyncpg.Connection, tables: Sequence[str]) -> list[Target]:
     """Take the other safeguards away, and put a row of the victim and a row of the attacker into every table."""
     for table, constraint in await witness.fetch(
-        "SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE contype IN ('c', 'f') AND conrelid <> 0"
+        "SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE contype IN ('c', 'f') AND conrelid <> 0 AND conislocal"
         " AND connamespace <> 'pg_catalog'::regnamespace AND connamespace <> 'information_schema'::regnamespace"
         " ORDER BY contype DESC"
     ):
         await witness.execute(f'ALTER TABLE {table} DROP CONSTRAINT "{constraint}"')
+    await witness.execute("SELECT kernel.add_partitions('2024-06-01', '2024-06-30')")  # The time in the victim's id.
     targets = [await _target(witness, table) for table in tables]
     for target in targets:
         for whose, mark in ((VICTIM, MARK), (ATTACKER, "harmless")):

@@ -72,7 +72,7 @@ FOREIGN_KEYS = f"""
            (SELECT attname FROM pg_attribute WHERE attrelid = k.confrelid AND attnum = k.confkey[1]) AS first_there
       FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
       JOIN pg_class r ON r.oid = k.confrelid JOIN pg_namespace rn ON rn.oid = r.relnamespace
-     WHERE k.contype = 'f'
+     WHERE k.contype = 'f' AND NOT c.relispartition
 """
 
 FUNCTIONS = f"""

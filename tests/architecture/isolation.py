@@ -4,6 +4,7 @@ Each check takes the catalog and the manifests and returns sentences. The table 
 here as `MAY`.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 
 from admitone.kernel.embedded import RUNTIME_LOGIN
@@ -27,10 +28,25 @@ MAY: dict[tuple[str, TableClass], set[str]] = {
 
 MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.APP, "kernel.audit_entry"): {"INSERT"},
+    (Role.APP, "kernel.job"): {"SELECT", "INSERT", "DELETE"},
+    (Role.APP, "kernel.job_key"): {"SELECT", "INSERT"},
+    (Role.APP, "kernel.dead_letter"): {"SELECT", "UPDATE"},
+    (Role.RELAY, "kernel.tenant"): READ,
+    (Role.RELAY, "kernel.event_log"): READ,
+    (Role.RELAY, "kernel.outbox"): {"SELECT", "UPDATE"},
+    (Role.RELAY, "kernel.job"): WRITE,
+    (Role.RELAY, "kernel.job_key"): {"SELECT", "INSERT"},
+    (Role.RELAY, "kernel.job_attempt"): {"SELECT", "INSERT"},
+    (Role.RELAY, "kernel.dead_letter"): {"SELECT", "INSERT"},
+    (Role.RELAY, "kernel.worker"): WRITE,
+    (Role.RELAY, "kernel.schedule"): {"SELECT", "INSERT", "UPDATE"},
     (Role.AUTHORITY, "kernel.limit_counter"): {"SELECT", "INSERT", "UPDATE"},
     (Role.AUTHORITY, "kernel.migration"): set(),
 }
 """What it may do with one table instead: the app enqueues and audits, authority counts. New ones are a line here."""
+
+OVERDUE = re.compile(r"\((\w+) < \(now\(\) - '(\d+) days'::interval\)\)")
+"""How a policy says what its table's retention has ended for, as PostgreSQL prints it."""
 
 COMMANDS = {"r": {"SELECT"}, "a": {"INSERT"}, "w": {"UPDATE"}, "d": {"DELETE"}, "*": WRITE}
 NEEDS_USING, NEEDS_CHECK = "rwd*", "aw*"
@@ -130,8 +146,15 @@ def _wrong_rows(policy: Row, kind: TableClass, modules: tuple[Module, ...]) -> I
         yield f"gives the app other rows than its organisation's: {' '.join(sorted(said))}"
     if Role.BUYER in policy["roles"] and (policy["command"] != "r" or said != {own("identity_id", "identity_id")}):
         yield f"gives the buyer other rows than their own to read: {' '.join(sorted(said))}"
-    if OWNER in policy["roles"] and kind is not TableClass.PLATFORM and not _module(policy, modules).definer_functions:
-        yield "lets the owner see rows, and its package has no function that would need it"
+    if OWNER in policy["roles"] and not _may_owner_see(policy, kind, modules):
+        yield "lets the owner see rows that no function of its package would need"
+
+
+def _may_owner_see(policy: Row, kind: TableClass, modules: tuple[Module, ...]) -> bool:
+    """What is overdue, to remove it; and registries, which are the owner's functions'."""
+    if kind is TableClass.TENANT:
+        return policy["command"] in "rd" and OVERDUE.fullmatch(policy["using"] or "") is not None
+    return kind is TableClass.PLATFORM or bool(_module(policy, modules).definer_functions)
 
 
 def _module(policy: Row, modules: tuple[Module, ...]) -> Module:
@@ -161,8 +184,8 @@ def tenant_keys(catalog: Catalog, declared: dict[str, Table], modules: tuple[Mod
             continue
         if name not in listed or index["is_unique"]:
             yield f"index {name} on {table} begins with {index['first']}, not with {owner_of(table)}"
-        elif index["method"] == "btree" and not (index["first"] == "identity_id" and _buyer_reads(catalog, table)):
-            yield f"index {name} is listed, but begins with no identity_id that a buyer's policy would use"
+        elif index["method"] == "btree" and not _crosses(catalog, index):
+            yield f"index {name} is listed, but neither a buyer nor the relay reads across organisations by it"
         excused.add(name)
     yield from (f"index {name} is listed as an exception and is none" for name in sorted(listed - excused))
 
@@ -238,8 +261,10 @@ def _policies(catalog: Catalog, table: str) -> list[Row]:
     return catalog.of(table, catalog.policies)
 
 
-def _buyer_reads(catalog: Catalog, table: str) -> bool:
-    return any(Role.BUYER in policy["roles"] for policy in _policies(catalog, table))
+def _crosses(catalog: Catalog, index: Row) -> bool:
+    """A buyer's rows are found by the person, the relay's by what it looks for."""
+    readers = {role for policy in _policies(catalog, index["table"]) for role in policy["roles"]}
+    return Role.RELAY in readers or (Role.BUYER in readers and index["first"] == "identity_id")
 
 
 def _reaching_anchor(catalog: Catalog) -> set[str]:

@@ -26,6 +26,7 @@ import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
 
@@ -37,6 +38,9 @@ from admitone.kernel.scope import Role
 OWNER = "admitone_owner"
 MIGRATIONS = Path(__file__).resolve().parents[3] / "migrations"
 """Beside the sources, which is where an editable install, the only one we ship, finds them."""
+
+PARTITIONS = (timedelta(days=31), timedelta(days=93))
+"""How far back and ahead logs have partitions: clocks may differ by a day, and a worker may be off for weeks."""
 
 _OUR_LOCK = 0x61646D_69746F6E  # Any number that nobody else uses for an advisory lock; these are the letters "admiton".
 _LOCK_TIMEOUT_MS = 4_000
@@ -148,6 +152,7 @@ async def migrate(
         pending = _pending(migrations, await _applied(connection))
         for migration in pending:
             await _apply_patiently(connection, migration)
+        await _add_partitions(connection)
         return pending
     finally:
         await connection.close()
@@ -209,6 +214,16 @@ async def _apply(connection: asyncpg.Connection, migration: Migration) -> None:
             migration.name,
             migration.checksum,
         )
+
+
+async def _add_partitions(connection: asyncpg.Connection) -> None:
+    """Logs need a partition to write to before the first worker keeps them ahead."""
+    async with connection.transaction():
+        await connection.execute(f"SET LOCAL ROLE {OWNER}")
+        if await connection.fetchval("SELECT to_regproc('kernel.add_partitions')"):
+            await connection.execute(
+                "SELECT kernel.add_partitions(now() - $1::interval, now() + $2::interval)", *PARTITIONS
+            )
 
 
 # -- What must be there before the first file
@@ -299,9 +314,9 @@ _NOISE = re.compile(r"\\(un)?restrict |SET default_(tablespace|table_access_meth
 
 def schema_of(url: str) -> str:
     """The schema of a database as SQL that says the same on every machine: what is committed as `schema.sql`."""
-    dumped = subprocess.run(
-        [embedded.tool("pg_dump"), "--schema-only", "--dbname", url], capture_output=True, text=True, check=False
-    )
+    # Partitions come and go with the months.
+    words = ["--schema-only", "--exclude-table", "*.*_[0-9][0-9][0-9][0-9]_[0-9][0-9]", "--dbname", url]
+    dumped = subprocess.run([embedded.tool("pg_dump"), *words], capture_output=True, text=True, check=False)
     if dumped.returncode != 0:
         raise MigrationProblem(f"pg_dump failed: {dumped.stderr.strip()}")
     _, first, objects = dumped.stdout.partition("-- Name: ")  # Before the first object: versions and settings.

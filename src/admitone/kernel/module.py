@@ -11,5 +11,18 @@ MODULE = Module(
         Table("limit_counter", TableClass.PLATFORM, Privacy.PSEUDONYMOUS),
         Table("audit_entry", TableClass.PLATFORM, Privacy.PSEUDONYMOUS, append_only=True),
         Table("migration", TableClass.PLATFORM),
+        # Dropped by the partition.
+        Table("event_log", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=180, append_only=True),
+        Table("fact_key", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=180, append_only=True),
+        Table("outbox", TableClass.TENANT, retention_days=30),
+        Table("inbox", TableClass.TENANT, retention_days=180, append_only=True),
+        Table("job_key", TableClass.PLATFORM, retention_days=180, append_only=True),
+        Table("worker", TableClass.PLATFORM),
+        Table("job", TableClass.PLATFORM, Privacy.PSEUDONYMOUS),
+        Table("job_attempt", TableClass.PLATFORM, retention_days=90, append_only=True),
+        Table("dead_letter", TableClass.PLATFORM, Privacy.PSEUDONYMOUS, retention_days=90),
+        Table("schedule", TableClass.PLATFORM),
     ),
+    listed_indexes=("event_log_by_correlation", "outbox_pending"),
+    definer_functions=("add_partitions",),
 )
