@@ -112,7 +112,7 @@ CREATE TABLE kernel.dead_letter (
     replay_reason text,
     CONSTRAINT dead_letter_check CHECK ((((replayed_at IS NULL) = (replayed_by IS NULL)) AND ((replayed_at IS NULL) = (replay_reason IS NULL)))),
     CONSTRAINT dead_letter_error_check CHECK ((length(error) <= 4000)),
-    CONSTRAINT dead_letter_reason_check CHECK ((reason = ANY (ARRAY['RETRIES_EXHAUSTED'::text, 'NOT_RETRYABLE'::text, 'CRASH_LIMIT'::text, 'CANCELLED'::text]))),
+    CONSTRAINT dead_letter_reason_check CHECK ((reason = ANY (ARRAY['RETRIES_EXHAUSTED'::text, 'NOT_RETRYABLE'::text, 'CRASH_LIMIT'::text]))),
     CONSTRAINT dead_letter_replay_reason_check CHECK ((length(replay_reason) <= 500)),
     CONSTRAINT dead_letter_replayed_by_check CHECK ((length(replayed_by) <= 200))
 );

@@ -186,7 +186,7 @@ CREATE TABLE kernel.dead_letter (
     correlation_id  uuid        NOT NULL,
     created_at      timestamptz NOT NULL,
     died_at         timestamptz NOT NULL,
-    reason          text        NOT NULL CHECK (reason IN ('RETRIES_EXHAUSTED', 'NOT_RETRYABLE', 'CRASH_LIMIT', 'CANCELLED')),
+    reason          text        NOT NULL CHECK (reason IN ('RETRIES_EXHAUSTED', 'NOT_RETRYABLE', 'CRASH_LIMIT')),
     error           text        NOT NULL CHECK (length(error) <= 4000),
     replayed_at     timestamptz,
     replayed_by     text        CHECK (length(replayed_by) <= 200),

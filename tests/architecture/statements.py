@@ -63,8 +63,10 @@ class Statement:
 
     @property
     def short(self) -> str:
-        """`ledger.store.transfers.POST`, wherever the package stands."""
+        """`ledger.store.transfers.POST`, wherever the package stands; the kernel is one, with `kernel.jobs.store.CLAIM`."""
         parts = str(self).split(".")
+        if parts[:2] == ["admitone", "kernel"]:
+            return ".".join(parts[1:])
         return ".".join(parts[parts.index("store") - 1 :] if "store" in parts else parts[-3:])
 
 

@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
-from admitone.kernel.ids import Id, IdentityId
+from admitone.kernel.ids import Id, IdentityId, uuid7
 from admitone.kernel.money import Money
 from admitone.kernel.scope import Caller
 from admitone.kernel.states import Lifecycle
@@ -117,3 +118,12 @@ class Note:
 
     counter: str
     text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One row of `toy.heard`."""
+
+    key: str
+    number: int
+    id: UUID = field(default_factory=uuid7)

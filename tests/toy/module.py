@@ -1,7 +1,9 @@
 """The toy's manifest."""
 
+from admitone.kernel.jobs import Subscription
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
-from tests.toy import managing, routes, wiring  # noqa: F401, wired where it is named
+from tests.toy import handlers, managing, routes, wiring  # noqa: F401, wired where it is named
+from tests.toy.facts import CounterIncremented
 from tests.toy.managing import MANAGE
 from tests.toy.model import COUNTER
 from tests.toy.port import SAFE
@@ -13,6 +15,7 @@ MODULE = Module(
     tables=(
         Table("counter", TableClass.TENANT),
         Table("increment", TableClass.TENANT, Privacy.PSEUDONYMOUS, append_only=True),
+        Table("heard", TableClass.TENANT),
         Table("profile", TableClass.IDENTITY, Privacy.PERSONAL),
         Table("nickname", TableClass.REGISTRY, Privacy.PERSONAL),
         Table("credential", TableClass.PLATFORM, Privacy.PSEUDONYMOUS),
@@ -22,6 +25,9 @@ MODULE = Module(
     limits=(PER_DEVICE,),
     ports=(SAFE,),
     lifecycles=(COUNTER,),
+    facts=(CounterIncremented,),
+    jobs=(handlers.hear, handlers.perform, handlers.run_errand),
+    subscriptions=(Subscription(CounterIncremented, handlers.hear),),
     listed_statements=("store.LIST_OWN_INCREMENTS",),
     listed_indexes=("increment_by_identity",),
     definer_functions=("claim_nickname",),

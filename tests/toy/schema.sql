@@ -30,6 +30,15 @@ CREATE TABLE toy.increment (
 -- Listed exception: a person's own increments across organisations.
 CREATE INDEX increment_by_identity ON toy.increment (identity_id, id);
 
+-- What the toy's handlers did. The key is not unique, so that an effect that came twice shows.
+CREATE TABLE toy.heard (
+    organization_id uuid   NOT NULL REFERENCES kernel.tenant (id),
+    id              uuid   NOT NULL,
+    key             text   NOT NULL,
+    number          bigint NOT NULL,
+    PRIMARY KEY (organization_id, id)
+);
+
 -- IDENTITY
 CREATE TABLE toy.profile (
     identity_id uuid PRIMARY KEY,
@@ -57,6 +66,8 @@ ALTER TABLE toy.counter ENABLE ROW LEVEL SECURITY;
 ALTER TABLE toy.counter FORCE ROW LEVEL SECURITY;
 ALTER TABLE toy.increment ENABLE ROW LEVEL SECURITY;
 ALTER TABLE toy.increment FORCE ROW LEVEL SECURITY;
+ALTER TABLE toy.heard ENABLE ROW LEVEL SECURITY;
+ALTER TABLE toy.heard FORCE ROW LEVEL SECURITY;
 ALTER TABLE toy.profile ENABLE ROW LEVEL SECURITY;
 ALTER TABLE toy.profile FORCE ROW LEVEL SECURITY;
 ALTER TABLE toy.nickname ENABLE ROW LEVEL SECURITY;
@@ -72,6 +83,9 @@ CREATE POLICY app_own ON toy.counter TO admitone_app
 CREATE POLICY app_own ON toy.increment TO admitone_app
     USING      (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid)
     WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
+CREATE POLICY app_own ON toy.heard TO admitone_app
+    USING      (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid)
+    WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
 CREATE POLICY buyer_own ON toy.increment FOR SELECT TO admitone_buyer
     USING (identity_id = NULLIF(current_setting('app.identity_id', true), '')::uuid);
 CREATE POLICY identity_all ON toy.profile TO admitone_identity USING (true) WITH CHECK (true);
@@ -83,7 +97,7 @@ CREATE POLICY authority_reads ON toy.credential FOR SELECT TO admitone_authority
 CREATE POLICY authority_reads ON toy.gate FOR SELECT TO admitone_authority USING (true);
 
 GRANT SELECT, INSERT, UPDATE ON toy.counter TO admitone_app;
-GRANT SELECT, INSERT ON toy.increment TO admitone_app;
+GRANT SELECT, INSERT ON toy.increment, toy.heard TO admitone_app;
 GRANT SELECT ON toy.increment TO admitone_buyer;
 GRANT SELECT, INSERT, UPDATE ON toy.profile TO admitone_identity;
 GRANT SELECT ON toy.profile TO admitone_buyer;

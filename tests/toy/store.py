@@ -8,7 +8,7 @@ from admitone.kernel.db import IdentityTx, PlatformTx, Record, Tx
 from admitone.kernel.money import Money
 from admitone.kernel.statements import Insert, Lock
 from tests.toy.errors import CounterNotFound
-from tests.toy.model import COUNTER, Added, Counter, CounterStatus, Increment, Move, Note
+from tests.toy.model import COUNTER, Added, Counter, CounterStatus, Heard, Increment, Move, Note
 from tests.toy.port import SAFE
 
 LOCK_COUNTERS = Lock(
@@ -56,6 +56,8 @@ FIND_COUNTER = """
      WHERE organization_id = $1
        AND name = $2
 """
+
+INSERT_HEARD = Insert("toy.heard", {"id": "uuid", "key": "text", "number": "bigint"})
 
 INSERT_INCREMENTS = Insert(
     "toy.increment",
@@ -173,3 +175,7 @@ async def find_credentials(tx: PlatformTx, digests: Sequence[bytes]) -> dict[byt
 
 async def find_gates(tx: PlatformTx, names: Sequence[str]) -> set[str]:
     return {row["name"] for row in await tx.fetch(FIND_GATES, names)} if names else set()
+
+
+async def insert_heard(tx: Tx, heard: Sequence[Heard]) -> None:
+    await tx.insert_exactly(INSERT_HEARD, heard)

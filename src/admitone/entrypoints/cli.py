@@ -18,6 +18,8 @@ from admitone.entrypoints.modules import MODULES
 from admitone.entrypoints.run import run as run_everything
 from admitone.entrypoints.serve import PortTaken
 from admitone.entrypoints.serve import serve as serve_api
+from admitone.entrypoints.worker import build as build_worker
+from admitone.entrypoints.worker import work
 from admitone.kernel.config import ROOT, Config, ConfigurationProblem, surroundings
 from admitone.kernel.driver import DatabaseUnavailable
 from admitone.kernel.embedded import SUPERUSER, Cluster, EmbeddedProblem, find_server
@@ -62,6 +64,12 @@ def serve(port: Port = None, data: Data = None) -> None:
     """Serve the API on a database that already runs."""
     config = _config(port, data)
     serve_api(build(config), config.host, config.port)
+
+
+@app.command()
+def worker(data: Data = None) -> None:
+    """Relay facts, fire schedules and run jobs on a database that already runs."""
+    work(build_worker(_config(None, data)))
 
 
 @app.command("migrate")

@@ -44,7 +44,7 @@ class Application:
     async def start(self) -> None:
         failpoints.arm(self.config.find(settings.FAILPOINTS) or "")
         check_wired(port for module in self.modules for port in module.ports)
-        await _check_login(self.database, self.config)
+        await check_login(self.database, self.config)
 
     async def close(self) -> None:
         """What was submitted gets time to run to its end; what does not is rolled back, or was committed."""
@@ -63,7 +63,7 @@ def assemble(
 ) -> Application:
     check_contracts(modules)
     metrics = Metrics()
-    database = Database(_database_url(config), retried=metrics.retried)
+    database = Database(database_url(config), retried=metrics.retried)
     for role in Role:
         metrics.watch_pool(role, partial(database.connections, role))
     batcher = Batcher(database, observed=metrics, coalesce=coalesce)
@@ -129,7 +129,7 @@ def home_contract() -> Contract:
     return contract
 
 
-def _database_url(config: Config) -> str:
+def database_url(config: Config) -> str:
     if config.database_url:
         return config.database_url
     server = find_server(config.home)
@@ -140,7 +140,7 @@ def _database_url(config: Config) -> str:
     return server.url()
 
 
-async def _check_login(database: Database, config: Config) -> None:
+async def check_login(database: Database, config: Config) -> None:
     """A login that owns tables or bypasses row level security makes every policy a decoration."""
     powers = await database.dangerous_powers()
     if powers and config.in_production:

@@ -1,6 +1,6 @@
-"""Everything on one machine, in the foreground: the database, its migrations, then the API as a child.
+"""Everything on one machine, in the foreground: the database, its migrations, then the API and a worker as children.
 
-Promise: one Ctrl-C (or SIGTERM) stops the API, then the database, within 5 s, and that is a success. A second one
+Promise: one Ctrl-C (or SIGTERM) stops both, then the database, within 5 s, and that is a success. A second one
 does not wait. Whatever kills this process, even kill -9, ends its children too. A child that ends by itself ends
 everything, with a word about it and a status that says failure.
 """
@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
@@ -23,7 +23,7 @@ from admitone.kernel.embedded import SUPERUSER, Cluster, spawn
 from admitone.kernel.migrate import migrate
 
 # Together, with what the database gets when it does not listen (see its keeper), less than 5 s.
-API_PATIENCE_SECONDS = 2.2
+CHILDREN_PATIENCE_SECONDS = 2.2
 DATABASE_PATIENCE_SECONDS = 1.5
 READY_SECONDS = 60.0
 
@@ -75,27 +75,50 @@ def _bring_up_to_date(config: Config, direct_url: str) -> None:
 
 
 def _serve_until_told(config: Config, database_url: str) -> int:
-    surroundings = {"DATABASE_URL": database_url, "PORT": str(config.port), "ADMITONE_DATA": str(config.home)}
-    command = [sys.executable, "-m", "admitone.entrypoints.cli", "serve"]
-    api = spawn(command, last_wish=signal.SIGTERM, stdin=subprocess.DEVNULL, env={**os.environ, **surroundings})
+    children: dict[str, subprocess.Popen[bytes]] = {}
     try:
-        if _wait_until_ready(config, api):
+        children = {"API": _start("serve", config, database_url), "worker": _start("worker", config, database_url)}
+        if _wait_until_ready(config, children["API"]):
             _welcome(config)
-        status = api.wait()
+        ended, status = _wait_for_first(children)
     except KeyboardInterrupt:
-        _stop(api)
+        _stop(children.values())
         return 0
-    _say(f"The API ended unexpectedly (status {status}); stopping everything.")
+    _say(f"The {ended} ended unexpectedly (status {status}); stopping everything.")
+    _stop(children.values())
     return 1
 
 
-def _stop(api: subprocess.Popen[bytes]) -> None:
+def _start(command: str, config: Config, database_url: str) -> subprocess.Popen[bytes]:
+    surroundings = {
+        "DATABASE_URL": database_url,
+        "PORT": str(config.port),
+        "ADMITONE_DATA": str(config.home),
+        "ADMITONE_WORKER_GRACE": "1.5",
+    }
+    words = [sys.executable, "-m", "admitone.entrypoints.cli", command]
+    return spawn(words, last_wish=signal.SIGTERM, stdin=subprocess.DEVNULL, env={**os.environ, **surroundings})
+
+
+def _wait_for_first(children: Mapping[str, subprocess.Popen[bytes]]) -> tuple[str, int]:
+    while True:
+        for name, child in children.items():
+            if (status := child.poll()) is not None:
+                return name, status
+        time.sleep(0.1)
+
+
+def _stop(children: Collection[subprocess.Popen[bytes]]) -> None:
+    deadline = time.monotonic() + CHILDREN_PATIENCE_SECONDS
     try:
-        api.terminate()
-        api.wait(API_PATIENCE_SECONDS)
+        for child in children:
+            child.terminate()
+        for child in children:
+            child.wait(max(0, deadline - time.monotonic()))
     except (subprocess.TimeoutExpired, KeyboardInterrupt):
-        api.kill()
-        api.wait()
+        for child in children:
+            child.kill()
+            child.wait()
 
 
 def _wait_until_ready(config: Config, api: subprocess.Popen[bytes]) -> bool:

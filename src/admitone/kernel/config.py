@@ -134,6 +134,14 @@ DEPLOYMENT = Key("ADMITONE_DEPLOYMENT", "`production` or `local`", check=one_of(
 DATA = Key("ADMITONE_DATA", "the folder for the embedded database and local secrets")
 HOST = Key("ADMITONE_HOST", "the address to listen on")
 PORT = Key("PORT", "a port number from 1 to 65535", check=_port)
+WORKER_METRICS_PORT = Key(
+    "ADMITONE_WORKER_METRICS_PORT", "the port on which a worker shows its figures to Prometheus", check=_port
+)
+WORKER_GRACE = Key(
+    "ADMITONE_WORKER_GRACE",
+    "how many seconds a worker that is told to end gives to what it has begun (default 10)",
+    check=reads(float),
+)
 TRUSTED_PROXIES = Key(
     "TRUSTED_PROXIES", "networks of our own proxies, as in `10.0.0.0/8,127.0.0.1`", check=reads(_networks)
 )
@@ -170,6 +178,8 @@ KERNEL_KEYS = (
     DATA,
     HOST,
     PORT,
+    WORKER_METRICS_PORT,
+    WORKER_GRACE,
     TRUSTED_PROXIES,
     DATABASE_URL,
     DIRECT_URL,

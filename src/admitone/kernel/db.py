@@ -42,7 +42,8 @@ from admitone.kernel.driver import (
     told,
 )
 from admitone.kernel.errors import OutcomeUnknown, Unavailable
-from admitone.kernel.facts import Fact
+from admitone.kernel.event_log import write_facts
+from admitone.kernel.facts import Fact, Published
 from admitone.kernel.patience import Patience
 from admitone.kernel.scope import Caller, IdentityScope, PlatformScope, Role, Scope
 from admitone.kernel.statements import Insert, Lock
@@ -116,7 +117,7 @@ class Transaction:
     patient: bool = False
     life: datetime | None = None
     """Of the server; `id` is this transaction's in that life only."""
-    published: list[tuple[Caller, Fact]] = field(default_factory=list)
+    published: list[Published] = field(default_factory=list)
 
     async def fetch(self, sql: str, *values: Any) -> list[Record]:
         try:
@@ -151,6 +152,20 @@ class Transaction:
         yield
         await say(self._connection, "ROLLBACK TO SAVEPOINT taken_back")
 
+    @asynccontextmanager
+    async def apart(self) -> AsyncIterator[None]:
+        """What is written and published inside is taken back if it raises; the transaction goes on without it."""
+        told = len(self.published)
+        await say(self._connection, "SAVEPOINT apart")
+        try:
+            yield
+        except Exception:
+            await say(self._connection, "ROLLBACK TO SAVEPOINT apart")
+            del self.published[told:]
+            raise
+        else:
+            await say(self._connection, "RELEASE SAVEPOINT apart")
+
     async def insert_many(self, insert: Insert, rows: Sequence[object]) -> list[Record]:
         return await self.fetch(insert.sql, *insert.arguments(rows)) if rows else []
 
@@ -183,9 +198,9 @@ class Tx(Transaction):
                 raise Busy({busy: [each for each in inputs if key(each) == busy] for busy in held})
         return locked
 
-    def publish(self, caller: Caller, fact: Fact) -> None:
-        """Collect a fact; it is written with the transaction's rows."""
-        self.published.append((caller, fact))
+    def publish(self, caller: Caller, fact: Fact, *, key: str | None = None) -> None:
+        """Collect a fact; it is written with the transaction's rows, under a key if it may be told only once."""
+        self.published.append(Published(caller, fact, key))
 
 
 @dataclass
@@ -202,9 +217,6 @@ class PlatformTx(Transaction):
     scope: PlatformScope = field(kw_only=True)
 
 
-FactWriter = Callable[[Tx], Awaitable[None]]
-
-
 class Database:
     """One PostgreSQL, reached as one login that takes a role per connection: one pool for each role, opened on need."""
 
@@ -213,13 +225,11 @@ class Database:
         url: str,
         *,
         clock: Clock | None = None,
-        write_facts: FactWriter | None = None,
         retried: Callable[[str, str], None] | None = None,
     ) -> None:
         self._url = url
         self._retried = retried or (lambda role, cause: None)  # noqa: ARG005
         self._clock = clock or Clock()
-        self._write_facts = write_facts
         self._pools: dict[Role, Pool] = {}
         self._opening = asyncio.Lock()
         self._patience = Patience()
@@ -321,8 +331,8 @@ class Database:
             tx = await self._begin(connection, scope, patient=patient)
             try:
                 result = await work(tx)
-                if self._write_facts and isinstance(tx, Tx) and tx.published:
-                    await self._write_facts(tx)
+                if isinstance(tx, Tx) and tx.published:
+                    await write_facts(tx)
                 failpoints.reach("commit.before")
             except BaseException:
                 await roll_back(connection)

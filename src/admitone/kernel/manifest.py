@@ -16,6 +16,9 @@ from admitone.kernel.ports import Port
 if TYPE_CHECKING:
     from admitone.kernel.config import Key
     from admitone.kernel.contracts import Contract
+    from admitone.kernel.facts import Fact
+    from admitone.kernel.jobs.model import Kind, Subscription
+    from admitone.kernel.jobs.schedules import Schedule
     from admitone.kernel.states import Lifecycle
 
 
@@ -63,6 +66,11 @@ class Module:
     config: tuple["Key", ...] = ()
     ports: tuple[Port[Any], ...] = ()
     lifecycles: tuple["Lifecycle[Any]", ...] = ()
+    facts: tuple[type["Fact"], ...] = ()
+    """Those that its commands publish."""
+    jobs: tuple["Kind[Any]", ...] = ()
+    subscriptions: tuple["Subscription", ...] = ()
+    schedules: tuple["Schedule", ...] = ()
     listed_statements: tuple[str, ...] = ()
     """Statements of buyer, relay and maintenance that rightly cross organisations, by `module.NAME`."""
     listed_indexes: tuple[str, ...] = ()

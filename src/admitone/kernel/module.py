@@ -23,6 +23,12 @@ MODULE = Module(
         Table("dead_letter", TableClass.PLATFORM, Privacy.PSEUDONYMOUS, retention_days=90),
         Table("schedule", TableClass.PLATFORM),
     ),
+    listed_statements=(
+        "jobs.store.CLAIM_OUTBOX",
+        "jobs.store.MARK_PUBLISHED",
+        "jobs.store.PUT_OFF",
+        "jobs.store.PULL_OUTBOX_BACK",
+    ),
     listed_indexes=("event_log_by_correlation", "outbox_pending"),
     definer_functions=("add_partitions",),
 )

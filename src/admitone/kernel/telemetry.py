@@ -207,6 +207,8 @@ CONTENT_TYPE = CONTENT_TYPE_LATEST
 _LATENCY_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 5.0)
 """0.4 and 0.8 are promises (OPS-003), so they are borders."""
 _WAIT_SECONDS = (0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0)
+_JOB_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0, 120.0, 300.0, 900.0)
+"""120 and 300 are thresholds (OPS-002)."""
 _BATCH_INPUTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
@@ -255,6 +257,50 @@ class Metrics:
             ("role", "state"),
             registry=own,
         )
+
+        self._add_jobs(own)
+
+    def _add_jobs(self, own: CollectorRegistry) -> None:
+        self.jobs = Counter(
+            "admitone_jobs", "Jobs executed, by kind and outcome (done, failed).", ("kind", "outcome"), registry=own
+        )
+        self.buried = Counter(
+            "admitone_jobs_buried",
+            "Jobs that became dead letters, by kind and reason.",
+            ("kind", "reason"),
+            registry=own,
+        )
+        self.job_wait = Histogram(
+            "admitone_job_wait_seconds",
+            "From the instant a job was due to its claim.",
+            ("lane",),
+            registry=own,
+            buckets=_JOB_SECONDS,
+        )
+        self.job_run = Histogram(
+            "admitone_job_run_seconds",
+            "Of an execution; of many jobs, where they share a transaction.",
+            ("kind",),
+            registry=own,
+            buckets=_JOB_SECONDS,
+        )
+        self.facts_relayed = Counter("admitone_facts_relayed", "Facts told to their subscribers.", registry=own)
+
+    def jobs_ran(self, kind: str, done: int, failed: int, seconds: float) -> None:
+        """What `jobs.execution` tells of each group."""
+        self.jobs.labels(kind, "done").inc(done)
+        self.jobs.labels(kind, "failed").inc(failed)
+        self.job_run.labels(kind).observe(seconds)
+
+    def job_buried(self, kind: str, reason: str) -> None:
+        self.buried.labels(kind, reason).inc()
+
+    def job_waited(self, lane: str, seconds: float, organization: object) -> None:
+        """What `jobs.worker` tells of each claim, with an organisation that felt it as the example."""
+        self.job_wait.labels(lane).observe(seconds, {"orgId": str(organization)})
+
+    def relayed(self, facts: int) -> None:
+        self.facts_relayed.inc(facts)
 
     def retried(self, role: str, cause: str) -> None:
         """What `db` tells of each transaction that is run again."""

@@ -1,0 +1,108 @@
+"""The worker in the foreground: relays facts, fires schedules and runs the jobs of every module.
+
+Promise: SIGTERM or SIGINT ends it within its grace: what was begun may finish, what was not is given back. Run as many
+as you like; they share the work.
+"""
+
+import asyncio
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import uvloop
+from prometheus_client import start_http_server
+
+from admitone.entrypoints.http import check_login, database_url
+from admitone.entrypoints.modules import MODULES
+from admitone.kernel import config as settings
+from admitone.kernel import failpoints, telemetry
+from admitone.kernel.batch import Batcher
+from admitone.kernel.config import Config
+from admitone.kernel.db import Database
+from admitone.kernel.jobs.model import Desk
+from admitone.kernel.jobs.relay import Subscriptions
+from admitone.kernel.jobs.worker import Duties, Rhythm, Worker
+from admitone.kernel.manifest import Module
+from admitone.kernel.ports import check_wired
+from admitone.kernel.scope import Role
+from admitone.kernel.telemetry import Metrics
+
+DRAIN_SECONDS = 1
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """A worker and what it stands on."""
+
+    config: Config
+    modules: Sequence[Module]
+    database: Database
+    batcher: Batcher
+    worker: Worker
+    metrics: Metrics
+
+    async def run(self) -> None:
+        """Until somebody stops the worker."""
+        failpoints.arm(self.config.find(settings.FAILPOINTS) or "")
+        check_wired(port for module in self.modules for port in module.ports)
+        await check_login(self.database, self.config)
+        try:
+            await self.worker.run()
+        finally:
+            with suppress(TimeoutError):
+                await self.batcher.drain(DRAIN_SECONDS)
+            await self.database.close()
+
+
+def build(config: Config) -> Workshop:
+    """The workshop of `admitone worker`."""
+    return assemble(config, MODULES, rhythm=Rhythm(grace_seconds=float(config.find(settings.WORKER_GRACE) or 10)))
+
+
+def assemble(
+    config: Config,
+    modules: Sequence[Module],
+    *,
+    rhythm: Rhythm | None = None,
+    services: Mapping[type, Any] | None = None,
+) -> Workshop:
+    metrics = Metrics()
+    database = Database(database_url(config), retried=metrics.retried)
+    for role in Role:
+        metrics.watch_pool(role, partial(database.connections, role))
+    batcher = Batcher(database, observed=metrics)
+    desk = Desk(database, batcher, services or {})
+    return Workshop(config, modules, database, batcher, Worker(desk, duties_of(modules), metrics, rhythm), metrics)
+
+
+def duties_of(modules: Sequence[Module]) -> Duties:
+    """What the manifests say; a kind that is subscribed or scheduled must be among the jobs of its package."""
+    kinds = [kind for module in modules for kind in module.jobs]
+    named = [each.kind for module in modules for each in module.subscriptions]
+    named += [each.kind for module in modules for each in module.schedules]
+    strangers = sorted({kind.name for kind in named if kind not in kinds})
+    twins = sorted({kind.name for kind in kinds if [each.name for each in kinds].count(kind.name) > 1})
+    if strangers or twins:
+        raise TypeError(f"jobs that no manifest lists: {strangers}; jobs of the same name: {twins}")
+    facts = [fact for module in modules for fact in module.facts]
+    subscriptions = [each for module in modules for each in module.subscriptions]
+    schedules = [each for module in modules for each in module.schedules]
+    return Duties(kinds, Subscriptions.of(facts, subscriptions), schedules)
+
+
+def work(workshop: Workshop) -> None:
+    """In the foreground, until told to end."""
+    telemetry.configure()
+    if port := workshop.config.find(settings.WORKER_METRICS_PORT):
+        start_http_server(int(port), workshop.config.host, registry=workshop.metrics.registry)
+    uvloop.run(_work(workshop))
+
+
+async def _work(workshop: Workshop) -> None:
+    loop = asyncio.get_running_loop()
+    for order in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(order, workshop.worker.stop)
+    await workshop.run()

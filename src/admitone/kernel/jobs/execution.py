@@ -1,0 +1,259 @@
+"""Running what was claimed.
+
+Promise: a group of jobs has its effect, its inbox rows and its end in one transaction, or none of it. A group that
+raises is run again one by one, in one transaction with a savepoint for each, so that the others lose nothing by the
+one that fails. Who lost the lease meanwhile changes nothing. What failed is tried again, deferred or buried as `policy`
+says; until that is written, the job is not forgotten.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+from admitone.kernel import failpoints
+from admitone.kernel.commands import Command
+from admitone.kernel.db import PlatformTx, Tx
+from admitone.kernel.driver import ConnectionLost
+from admitone.kernel.errors import Unavailable
+from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.jobs import policy, store
+from admitone.kernel.jobs.model import Claimed, Delivered, Desk, Finish, Kind
+from admitone.kernel.jobs.policy import Again, Bury, Reason
+from admitone.kernel.scope import Caller, PlatformScope, Role, Scope
+from admitone.kernel.telemetry import Metrics, bound, logger
+
+Result = TypeVar("Result")
+Failures = dict[UUID, BaseException]
+
+SCOPE: Final = PlatformScope("keep what became of jobs", Role.RELAY)
+LATER_SECONDS: Final = 0.5
+
+
+class Contested(Exception):
+    """One of the jobs is no longer ours, or had its effect before: look before going on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One execution that failed, and what follows."""
+
+    job: Claimed
+    outcome: Again | Bury
+    error: str
+
+    @property
+    def spent(self) -> int:
+        crashed = isinstance(self.outcome, Bury) and self.outcome.reason is Reason.CRASH_LIMIT
+        return int(not crashed and (isinstance(self.outcome, Bury) or self.outcome.spends))
+
+    @property
+    def number(self) -> int:
+        return self.job.attempts + 1
+
+    @property
+    def run_at(self) -> datetime:
+        assert isinstance(self.outcome, Again)
+        return self.outcome.run_at
+
+    @property
+    def reason(self) -> Reason:
+        assert isinstance(self.outcome, Bury)
+        return self.outcome.reason
+
+
+class Execution:
+    """Runs groups of jobs to whatever end they have."""
+
+    def __init__(self, desk: Desk, kinds: Mapping[str, Kind[Any]], metrics: Metrics) -> None:
+        self._desk = desk
+        self._kinds = kinds
+        self._metrics = metrics
+        self._keep: Command[PlatformTx, tuple[Claimed, BaseException], bool] = Command(
+            self._keep_failures, name="kernel.keep_failures"
+        )
+
+    async def run(self, jobs: Sequence[Claimed]) -> None:
+        """All of one kind and one organisation."""
+        kind = self._kinds[jobs[0].kind]
+        began = time.monotonic()
+        with self._told_of(jobs):
+            readable, failed = self._read(kind, jobs)
+            if readable:
+                failed |= await (self._errand if kind.outside else self._handle)(kind, readable)
+            await self.settle([(job, failed[job.id]) for job in jobs if job.id in failed])
+        self._metrics.jobs_ran(kind.name, len(jobs) - len(failed), len(failed), time.monotonic() - began)
+
+    async def settle(self, failures: Sequence[tuple[Claimed, BaseException]]) -> None:
+        """Write down what failed, however long the database is away: until then, the jobs are in our hands."""
+        for _, error in failures:
+            logger().warning("job.failed", error=policy.words_for(error))
+        while failures:
+            submitted = [self._desk.batcher.submit(self._keep, SCOPE, failure) for failure in failures]
+            answers = await asyncio.gather(*submitted, return_exceptions=True)
+            failures = [each for each, answer in zip(failures, answers, strict=True) if isinstance(answer, Unavailable)]
+            for bug in (answer for answer in answers if isinstance(answer, Exception)):
+                if not isinstance(bug, Unavailable):
+                    logger().error("job.failure_not_kept", exc_info=bug)
+            if failures:
+                await asyncio.sleep(LATER_SECONDS)
+
+    # -- Handlers
+
+    async def _handle(self, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> Failures:
+        try:
+            await self._in_time(kind, jobs, self._together)
+        except Contested:
+            return await self._look_before(kind, jobs)
+        except Exception as error:  # noqa: BLE001  Whatever it is, it happened to the job.
+            if len(jobs) == 1 or isinstance(error, ConnectionLost | Unavailable):
+                return {job.id: error for job, _ in jobs}
+            return await self._each(kind, jobs)
+        return {}
+
+    async def _together(self, tx: Tx, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> None:
+        await kind.work(tx, [delivered for _, delivered in jobs])
+        failpoints.reach("job.before_end")
+        await _end(tx, [job for job, _ in jobs])
+
+    async def _each(self, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> Failures:
+        """One by one, each behind a savepoint: those that work commit together."""
+        try:
+            failed: Failures = await self._in_time(kind, jobs, self._one_by_one)
+        except Contested:
+            return await self._look_before(kind, jobs)
+        except Exception as error:  # noqa: BLE001  See above.
+            return {job.id: error for job, _ in jobs}
+        return failed
+
+    async def _one_by_one(self, tx: Tx, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> Failures:
+        failed: Failures = {}
+        for job, delivered in jobs:
+            try:
+                async with tx.apart():
+                    await kind.work(tx, [delivered])
+            except ConnectionLost:
+                raise
+            except Exception as error:  # noqa: BLE001  See above.
+                failed[job.id] = error
+        await _end(tx, [job for job, _ in jobs if job.id not in failed])
+        return failed
+
+    async def _look_before(self, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> Failures:
+        """Only what is still ours and has had no effect yet, each in a transaction of its own: this is rare."""
+        failed: Failures = {}
+        for pair in jobs:
+            try:
+                await self._in_time(kind, [pair], self._if_still_to_do)
+            except Contested:  # Lost between the look and the end.
+                logger().info("job.lost")
+            except Exception as error:  # noqa: BLE001  See above.
+                failed[pair[0].id] = error
+        return failed
+
+    async def _if_still_to_do(self, tx: Tx, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> None:
+        [(job, delivered)] = jobs
+        if not await store.find_held(tx, job.worker, [job]):
+            logger().info("job.lost")
+        elif await store.find_done(tx, [job]):
+            await store.drop_done(tx, job.worker, [job])
+        else:
+            await kind.work(tx, [delivered])
+            await _end(tx, [job])
+
+    async def _in_time(
+        self, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]], work: Callable[..., Any]
+    ) -> Any:
+        scope = Scope(jobs[0][1].organization, f"job {kind.name}")
+        async with asyncio.timeout(kind.seconds):
+            return await self._desk.database.run(scope, lambda tx: work(tx, kind, jobs), patient=True)
+
+    # -- Errands
+
+    async def _errand(self, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> Failures:
+        [(job, delivered)] = jobs
+
+        async def end(tx: Tx) -> None:
+            if finish is not None:
+                await finish(tx)
+            await _end(tx, [job])
+
+        try:
+            async with asyncio.timeout(kind.seconds):
+                finish: Finish | None = await kind.work(self._desk, delivered)
+                failpoints.reach("job.before_end")
+                await self._desk.database.run(Scope(delivered.organization, f"end {kind.name}"), end, patient=True)
+        except Contested:
+            await self._let_go(job, delivered)
+        except Exception as error:  # noqa: BLE001  See above.
+            return {job.id: error}
+        return {}
+
+    async def _let_go(self, job: Claimed, delivered: Delivered[Any]) -> None:
+        """It ran elsewhere, or had its effect under the same key before; its end is all that is left to do."""
+
+        async def drop(tx: Tx) -> None:
+            if await store.find_done(tx, [job]):
+                await store.drop_done(tx, job.worker, [job])
+
+        logger().info("job.lost")
+        await self._desk.database.run(Scope(delivered.organization, "let a job go"), drop)
+
+    # -- What failed
+
+    async def _keep_failures(self, tx: PlatformTx, failed: Sequence[tuple[Claimed, BaseException]]) -> Sequence[bool]:
+        failures = [self._follows(job, error, tx.now) for job, error in failed]
+        ours = await store.run_again(tx, [each for each in failures if isinstance(each.outcome, Again)])
+        ours |= await store.bury(tx, [each for each in failures if isinstance(each.outcome, Bury)])
+        kept = [each for each in failures if each.job.id in ours]
+        await store.record_attempts(tx, [each for each in kept if each.spent])
+        for each in kept:
+            if isinstance(each.outcome, Bury):
+                self._metrics.job_buried(each.job.kind, each.reason)
+        return [each.job.id in ours for each in failures]
+
+    def _follows(self, job: Claimed, error: BaseException, now: datetime) -> Failure:
+        kind = self._kinds[job.kind]
+        outcome = policy.after_failure(kind, job, error, now)
+        return Failure(job, outcome, policy.words_for(error))
+
+    # -- Reading, telling, counting
+
+    def _read(self, kind: Kind[Any], jobs: Sequence[Claimed]) -> tuple[list[tuple[Claimed, Delivered[Any]]], Failures]:
+        readable: list[tuple[Claimed, Delivered[Any]]] = []
+        failed: Failures = {}
+        for job in jobs:
+            try:
+                if job.crashes >= kind.crash_limit:
+                    raise policy.LostTooOften(job.crashes)
+                readable.append((job, _delivered(kind, job)))
+            except Exception as error:  # noqa: BLE001  A payload of another version may break anything.
+                failed[job.id] = error
+        return readable, failed
+
+    def _told_of(self, jobs: Sequence[Claimed]) -> AbstractContextManager[None]:
+        first = jobs[0]
+        ids = {"orgId": str(OrganizationId(first.organization_id)), "job": first.kind}
+        if len(jobs) == 1:
+            ids |= {"correlationId": str(first.correlation_id), "jobId": str(first.id)}
+        return bound(**ids)
+
+
+async def _end(tx: Tx, jobs: Sequence[Claimed]) -> None:
+    if jobs and not await store.end(tx, jobs[0].worker, jobs):
+        raise Contested
+
+
+def _delivered(kind: Kind[Any], job: Claimed) -> Delivered[Any]:
+    caller = Caller(
+        actor=IdentityId(job.actor_id) if job.actor_id else None,
+        correlation_id=job.correlation_id,
+        causation_id=job.event_id or job.id,
+    )
+    payload = kind.decode(job.payload)
+    organization = OrganizationId(job.organization_id)
+    return Delivered(job.id, organization, payload, caller, job.key, job.event_id, job.attempts + 1, job.created_at)

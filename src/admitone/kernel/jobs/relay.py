@@ -1,0 +1,88 @@
+"""The relay: each fact in the outbox becomes one job for each of its subscribers.
+
+Promise (PLT-006): a fact whose transaction committed is told to every subscriber at least once, and its permanent key
+makes that once. Several relays at work share the outbox without telling anything twice. Jobs and the mark on the
+outbox row commit together. A fact that this version does not know is left to one that does: put off, not lost.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from admitone.kernel.db import Database, PlatformTx, Record
+from admitone.kernel.facts import Fact
+from admitone.kernel.jobs import store
+from admitone.kernel.jobs.enqueueing import enqueue
+from admitone.kernel.jobs.model import Job, Subscription
+from admitone.kernel.scope import PlatformScope, Role
+from admitone.kernel.telemetry import logger
+
+BATCH: Final = 500
+SCOPE: Final = PlatformScope("relay facts to their subscribers", Role.RELAY)
+LONGEST_WAIT: Final = timedelta(minutes=5)
+
+
+@dataclass(frozen=True)
+class Subscriptions:
+    """Who hears of what."""
+
+    by_fact: Mapping[str, Sequence[Subscription]]
+
+    @classmethod
+    def of(cls, facts: Iterable[type[Fact]], subscriptions: Iterable[Subscription]) -> "Subscriptions":
+        by_fact: dict[str, list[Subscription]] = {fact.name: [] for fact in facts}
+        for each in subscriptions:
+            by_fact.setdefault(each.fact.name, []).append(each)
+        return cls(by_fact)
+
+    def knows(self, fact: str | None) -> bool:
+        return fact in self.by_fact
+
+    def named(self, subscriber: str) -> Subscription | None:
+        every = (each for some in self.by_fact.values() for each in some)
+        return next((each for each in every if each.kind.name == subscriber), None)
+
+    def jobs_for(self, row: Record) -> list[Job]:
+        return [job_for(each, row, each.key_of(row["event_id"])) for each in self.by_fact[row["type"]]]
+
+
+def job_for(subscription: Subscription, row: Record, key: str) -> Job:
+    kind = subscription.kind
+    event: UUID = row["event_id"]
+    return Job(
+        kind.name,
+        kind.lane.name,
+        kind.priority,
+        row["payload"],
+        key,
+        row["actor_id"],
+        event,
+        row["correlation_id"],
+        event_id=event,
+        organization_id=row["organization_id"],
+    )
+
+
+class Relay:
+    def __init__(self, database: Database, subscriptions: Subscriptions) -> None:
+        self._database = database
+        self._subscriptions = subscriptions
+
+    async def pass_on(self) -> int:
+        """Tell one batch of facts; how many there were."""
+        return await self._database.run(SCOPE, self._pass_on)
+
+    async def _pass_on(self, tx: PlatformTx) -> int:
+        rows = await store.claim_outbox(tx, BATCH)
+        known = [row for row in rows if self._subscriptions.knows(row["type"])]
+        unknown = [row for row in rows if not self._subscriptions.knows(row["type"])]
+        if known:
+            await enqueue(tx, [job for row in known for job in self._subscriptions.jobs_for(row)])
+            await store.mark_published(tx, known)
+        if unknown:
+            logger().warning("relay.unknown_facts", types=sorted({str(row["type"]) for row in unknown}))
+            waits = [min(timedelta(seconds=5) * 2 ** min(row["attempts"], 10), LONGEST_WAIT) for row in unknown]
+            await store.put_off(tx, unknown, [tx.now + wait for wait in waits])
+        return len(known)

@@ -1,0 +1,435 @@
+"""The statements of the engine.
+
+The relay's role works across organisations; handlers end their jobs in their own organisation's transaction.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from operator import attrgetter
+from typing import Any
+from uuid import UUID
+
+from admitone.kernel.db import PlatformTx, Record, Tx
+from admitone.kernel.jobs.model import Claimed, Job
+from admitone.kernel.statements import Insert, columns
+
+# -- Enqueueing
+
+_JOB = (
+    *("id", "kind", "lane", "priority", "run_at", "key", "payload"),
+    *("event_id", "actor_id", "causation_id", "correlation_id", "created_at"),
+)
+
+TAKE_KEYS = Insert(
+    "kernel.job_key", {"key": "text", "created_at": "timestamptz"}, on_conflict="DO NOTHING", returning="key"
+)
+INSERT_JOBS = """
+    INSERT INTO kernel.job (organization_id, id, kind, lane, priority, run_at, key, payload, event_id, actor_id,
+                            causation_id, correlation_id, created_at)
+    SELECT $1, v.id, v.kind, v.lane, v.priority, v.run_at, v.key, v.payload::jsonb, v.event_id, v.actor_id,
+           v.causation_id, v.correlation_id, v.created_at
+      FROM unnest($2::uuid[], $3::text[], $4::text[], $5::smallint[], $6::timestamptz[], $7::text[], $8::text[],
+                  $9::uuid[], $10::uuid[], $11::uuid[], $12::uuid[], $13::timestamptz[])
+        AS v(id, kind, lane, priority, run_at, key, payload, event_id, actor_id, causation_id, correlation_id,
+             created_at)
+"""
+CANCEL = """
+    DELETE FROM kernel.job
+     WHERE organization_id = $1
+       AND lane = $2
+       AND priority = $3
+       AND key = ANY($4::text[])
+       AND worker IS NULL
+       AND crashes = 0
+    RETURNING key
+"""
+
+RELAY_TAKE_KEYS = Insert(
+    "kernel.job_key",
+    {"organization_id": "uuid", "key": "text", "created_at": "timestamptz"},
+    tenant=False,
+    on_conflict="DO NOTHING",
+    returning="organization_id, key",
+)
+RELAY_INSERT_JOBS = """
+    INSERT INTO kernel.job (organization_id, id, kind, lane, priority, run_at, key, payload, event_id, actor_id,
+                            causation_id, correlation_id, created_at)
+    SELECT v.organization_id, v.id, v.kind, v.lane, v.priority, v.run_at, v.key, v.payload::jsonb, v.event_id,
+           v.actor_id, v.causation_id, v.correlation_id, v.created_at
+      FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::smallint[], $6::timestamptz[], $7::text[],
+                  $8::text[], $9::uuid[], $10::uuid[], $11::uuid[], $12::uuid[], $13::timestamptz[])
+        AS v(organization_id, id, kind, lane, priority, run_at, key, payload, event_id, actor_id, causation_id,
+             correlation_id, created_at)
+"""
+
+
+async def take_keys(tx: Tx, jobs: Sequence[Job]) -> set[tuple[UUID, str]]:
+    """Which of the keys nobody had taken."""
+    rows = await tx.insert_many(TAKE_KEYS, _ordered(jobs))
+    return {(tx.scope.organization.uuid, row["key"]) for row in rows}
+
+
+async def take_keys_of_many(tx: PlatformTx, jobs: Sequence[Job]) -> set[tuple[UUID, str]]:
+    rows = await tx.insert_many(RELAY_TAKE_KEYS, _ordered(jobs))
+    return {(row["organization_id"], row["key"]) for row in rows}
+
+
+def _ordered(jobs: Sequence[Job]) -> list[Job]:
+    """So that two who enqueue the same cannot deadlock."""
+    return sorted(jobs, key=attrgetter("organization_id", "key"))
+
+
+async def insert_jobs(tx: Tx, jobs: Sequence[Job]) -> None:
+    await tx.execute_exactly(len(jobs), INSERT_JOBS, *columns(jobs, *_JOB))
+
+
+async def insert_jobs_of_many(tx: PlatformTx, jobs: Sequence[Job]) -> None:
+    await tx.execute_exactly(len(jobs), RELAY_INSERT_JOBS, *columns(jobs, "organization_id", *_JOB))
+
+
+async def cancel(tx: Tx, lane: str, priority: int, keys: Sequence[str]) -> set[str]:
+    return {row["key"] for row in await tx.fetch(CANCEL, lane, priority, list(keys))}
+
+
+# -- The relay
+
+CLAIM_OUTBOX = """
+    SELECT o.organization_id, o.event_id, o.attempts, e.type, e.payload::text AS payload, e.actor_id, e.correlation_id
+      FROM kernel.outbox AS o
+      LEFT JOIN kernel.event_log AS e ON e.organization_id = o.organization_id AND e.id = o.event_id
+     WHERE o.published_at IS NULL
+       AND o.next_attempt_at <= $1
+     ORDER BY o.next_attempt_at
+     LIMIT $2
+       FOR NO KEY UPDATE OF o SKIP LOCKED
+"""
+MARK_PUBLISHED = """
+    UPDATE kernel.outbox AS o
+       SET published_at = $3, attempts = o.attempts + 1
+      FROM unnest($1::uuid[], $2::uuid[]) AS v(organization_id, event_id)
+     WHERE o.organization_id = v.organization_id
+       AND o.event_id = v.event_id
+       AND o.published_at IS NULL
+"""
+PUT_OFF = """
+    UPDATE kernel.outbox AS o
+       SET attempts = o.attempts + 1, next_attempt_at = v.next_attempt_at
+      FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS v(organization_id, event_id, next_attempt_at)
+     WHERE o.organization_id = v.organization_id
+       AND o.event_id = v.event_id
+       AND o.published_at IS NULL
+"""
+LIST_FACTS_TO_REPLAY = """
+    SELECT e.organization_id, e.id AS event_id, e.type, e.payload::text AS payload, e.actor_id, e.correlation_id
+      FROM kernel.event_log AS e
+     WHERE e.organization_id = $1
+       AND e.id > $2
+       AND e.id < kernel.first_id($3)
+       AND e.type = $4
+     ORDER BY e.id
+     LIMIT $5
+"""
+
+
+async def claim_outbox(tx: PlatformTx, most: int) -> list[Record]:
+    return await tx.fetch(CLAIM_OUTBOX, tx.now, most)
+
+
+async def mark_published(tx: PlatformTx, rows: Sequence[Record]) -> None:
+    organizations, events = [row["organization_id"] for row in rows], [row["event_id"] for row in rows]
+    await tx.execute_exactly(len(rows), MARK_PUBLISHED, organizations, events, tx.now)
+
+
+async def put_off(tx: PlatformTx, rows: Sequence[Record], until: Sequence[datetime]) -> None:
+    organizations, events = [row["organization_id"] for row in rows], [row["event_id"] for row in rows]
+    await tx.execute_exactly(len(rows), PUT_OFF, organizations, events, list(until))
+
+
+async def list_facts_to_replay(tx: Tx, after: UUID, until: datetime, fact: str, most: int) -> list[Record]:
+    return await tx.fetch(LIST_FACTS_TO_REPLAY, after, until, fact, most)
+
+
+# -- Claiming
+
+# The oldest jobs say which organisations are served; others of the same organisations go with them, because jobs of
+# one organisation share a transaction.
+CLAIM = """
+    UPDATE kernel.job AS j
+       SET worker = $1
+      FROM (
+            SELECT mine.id
+              FROM (
+                    SELECT DISTINCT head.organization_id
+                      FROM (SELECT organization_id
+                              FROM kernel.job
+                             WHERE lane = $2 AND priority = $3 AND run_at <= $4 AND worker IS NULL AND crashes = 0
+                               AND kind = ANY($5::text[])
+                             ORDER BY run_at
+                             LIMIT $6) AS head
+                   ) AS whose
+             CROSS JOIN LATERAL (
+                    SELECT id
+                      FROM kernel.job
+                     WHERE organization_id = whose.organization_id
+                       AND lane = $2 AND priority = $3 AND run_at <= $4 AND worker IS NULL AND crashes = 0
+                       AND kind = ANY($5::text[])
+                     ORDER BY run_at
+                     LIMIT $7
+                       FOR NO KEY UPDATE SKIP LOCKED
+                   ) AS mine
+             LIMIT $7
+           ) AS taken
+     WHERE j.id = taken.id
+    RETURNING j.id, j.organization_id, j.kind, j.attempts, j.crashes, j.key, j.payload::text AS payload, j.event_id,
+              j.actor_id, j.causation_id, j.correlation_id, j.run_at, j.created_at, j.worker
+"""
+CLAIM_SUSPECT = """
+    UPDATE kernel.job AS j
+       SET worker = $1
+      FROM (SELECT id
+              FROM kernel.job
+             WHERE lane = $2 AND run_at <= $3 AND worker IS NULL AND crashes > 0 AND kind = ANY($4::text[])
+             ORDER BY priority, run_at
+             LIMIT 1
+               FOR NO KEY UPDATE SKIP LOCKED) AS taken
+     WHERE j.id = taken.id
+    RETURNING j.id, j.organization_id, j.kind, j.attempts, j.crashes, j.key, j.payload::text AS payload, j.event_id,
+              j.actor_id, j.causation_id, j.correlation_id, j.run_at, j.created_at, j.worker
+"""
+RELEASE_ALL = """
+    UPDATE kernel.job
+       SET worker = NULL
+     WHERE worker = $1
+"""
+
+
+async def claim(
+    tx: PlatformTx, worker: UUID, lane: str, priority: int, kinds: Sequence[str], most: int
+) -> list[Claimed]:
+    heads = max(1, most // 8)
+    rows = await tx.fetch(CLAIM, worker, lane, priority, tx.now, kinds, heads, most)
+    return [Claimed(**row) for row in rows]
+
+
+async def claim_suspect(tx: PlatformTx, worker: UUID, lane: str, kinds: Sequence[str]) -> list[Claimed]:
+    return [Claimed(**row) for row in await tx.fetch(CLAIM_SUSPECT, worker, lane, tx.now, kinds)]
+
+
+async def release_all(tx: PlatformTx, worker: UUID) -> int:
+    return await tx.execute(RELEASE_ALL, worker)
+
+
+# -- Workers and their leases
+
+REGISTER = """
+    INSERT INTO kernel.worker (id, name, started_at, seen_at)
+    VALUES ($1, $2, $3, $3)
+"""
+BEAT = """
+    UPDATE kernel.worker
+       SET seen_at = $2
+     WHERE id = $1
+"""
+RESIGN = """
+    DELETE FROM kernel.worker
+     WHERE id = $1
+"""
+FREE_ORPHANS = """
+    UPDATE kernel.job AS j
+       SET worker = NULL, crashes = j.crashes + 1
+      FROM (SELECT o.id
+              FROM kernel.job AS o
+             WHERE o.worker IS NOT NULL
+               AND NOT EXISTS (SELECT FROM kernel.worker AS w WHERE w.id = o.worker AND w.seen_at BETWEEN $1 AND $2)
+               FOR NO KEY UPDATE SKIP LOCKED) AS orphan
+     WHERE j.id = orphan.id
+    RETURNING j.id
+"""
+STRIKE_OFF = """
+    DELETE FROM kernel.worker
+     WHERE seen_at NOT BETWEEN $1 AND $2
+"""
+# After the database's clock was set back, what was due is not due for as long again.
+PULL_JOBS_BACK = """
+    UPDATE kernel.job
+       SET run_at = $1 + (run_at - created_at), created_at = $1
+     WHERE created_at > $1
+"""
+PULL_OUTBOX_BACK = """
+    UPDATE kernel.outbox
+       SET next_attempt_at = $1
+     WHERE published_at IS NULL
+       AND next_attempt_at > $1
+       AND created_at > $1
+"""
+
+
+async def register(tx: PlatformTx, worker: UUID, name: str) -> None:
+    await tx.execute_exactly(1, REGISTER, worker, name, tx.now)
+
+
+async def beat(tx: PlatformTx, worker: UUID) -> bool:
+    """Whether the worker is still on the list."""
+    return await tx.execute(BEAT, worker, tx.now) == 1
+
+
+async def resign(tx: PlatformTx, worker: UUID) -> None:
+    await tx.execute(RESIGN, worker)
+
+
+async def free_orphans(tx: PlatformTx, lease: timedelta) -> int:
+    """Take workers that were not seen off the list, and free their jobs. Seen in the future is not seen, either."""
+    since, until = tx.now - lease, tx.now + lease
+    freed = await tx.fetch(FREE_ORPHANS, since, until)
+    await tx.execute(STRIKE_OFF, since, until)
+    return len(freed)
+
+
+async def pull_back(tx: PlatformTx) -> tuple[int, int]:
+    return await tx.execute(PULL_JOBS_BACK, tx.now), await tx.execute(PULL_OUTBOX_BACK, tx.now)
+
+
+# -- Ending a job, in its organisation
+
+END = """
+    WITH ended AS (
+        DELETE FROM kernel.job
+         WHERE organization_id = $1
+           AND id = ANY($2::uuid[])
+           AND worker = $3
+        RETURNING key
+    )
+    INSERT INTO kernel.inbox (organization_id, key, done_at)
+    SELECT $1, e.key, $4
+      FROM ended AS e
+        ON CONFLICT DO NOTHING
+"""
+FIND_HELD = """
+    SELECT id
+      FROM kernel.job
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+       AND worker = $3
+"""
+FIND_DONE = """
+    SELECT key
+      FROM kernel.inbox
+     WHERE organization_id = $1
+       AND key = ANY($2::text[])
+"""
+DROP_DONE = """
+    DELETE FROM kernel.job
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+       AND worker = $3
+"""
+
+
+async def end(tx: Tx, worker: UUID, jobs: Sequence[Claimed]) -> bool:
+    """End the jobs and note their effect; false if one of them was not ours any more, or had its effect before."""
+    return await tx.execute(END, [job.id for job in jobs], worker, tx.now) == len(jobs)
+
+
+async def find_done(tx: Tx, jobs: Sequence[Claimed]) -> set[str]:
+    return {row["key"] for row in await tx.fetch(FIND_DONE, [job.key for job in jobs])}
+
+
+async def drop_done(tx: Tx, worker: UUID, jobs: Sequence[Claimed]) -> None:
+    if jobs:
+        await tx.execute(DROP_DONE, [job.id for job in jobs], worker)
+
+
+async def find_held(tx: Tx, worker: UUID, jobs: Sequence[Claimed]) -> set[UUID]:
+    return {row["id"] for row in await tx.fetch(FIND_HELD, [job.id for job in jobs], worker)}
+
+
+# -- Failures
+
+RUN_AGAIN = """
+    UPDATE kernel.job AS j
+       SET worker = NULL, run_at = v.run_at, attempts = j.attempts + v.spent
+      FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::smallint[]) AS v(id, worker, run_at, spent)
+     WHERE j.id = v.id
+       AND j.worker = v.worker
+    RETURNING j.id
+"""
+BURY = """
+    WITH dead AS (
+        DELETE FROM kernel.job AS j
+         USING unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::smallint[])
+            AS v(id, worker, reason, error, spent)
+         WHERE j.id = v.id
+           AND j.worker = v.worker
+        RETURNING j.id, j.organization_id, j.kind, j.lane, j.priority, j.attempts + v.spent AS attempts, j.crashes,
+                  j.key, j.payload, j.event_id, j.actor_id, j.causation_id, j.correlation_id, j.created_at,
+                  v.reason, v.error
+    )
+    INSERT INTO kernel.dead_letter (id, organization_id, kind, lane, priority, attempts, crashes, key, payload,
+                                    event_id, actor_id, causation_id, correlation_id, created_at, died_at, reason,
+                                    error)
+    SELECT d.id, d.organization_id, d.kind, d.lane, d.priority, d.attempts, d.crashes, d.key, d.payload, d.event_id,
+           d.actor_id, d.causation_id, d.correlation_id, d.created_at, $6, d.reason, d.error
+      FROM dead AS d
+    RETURNING id
+"""
+RECORD_ATTEMPTS = """
+    INSERT INTO kernel.job_attempt (job_id, number, organization_id, key, kind, worker, at, error)
+    SELECT v.job_id, v.number, v.organization_id, v.key, v.kind, v.worker, $8, v.error
+      FROM unnest($1::uuid[], $2::integer[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::text[])
+        AS v(job_id, number, organization_id, key, kind, worker, error)
+"""
+
+
+async def run_again(tx: PlatformTx, rows: Sequence[Any]) -> set[UUID]:
+    """Those that were still ours."""
+    if not rows:
+        return set()
+    return {row["id"] for row in await tx.fetch(RUN_AGAIN, *columns(rows, "job.id", "job.worker", "run_at", "spent"))}
+
+
+async def bury(tx: PlatformTx, rows: Sequence[Any]) -> set[UUID]:
+    if not rows:
+        return set()
+    arrays = columns(rows, "job.id", "job.worker", "reason", "error", "spent")
+    return {row["id"] for row in await tx.fetch(BURY, *arrays, tx.now)}
+
+
+async def record_attempts(tx: PlatformTx, rows: Sequence[Any]) -> None:
+    if rows:
+        whose = columns(rows, "job.id", "number", "job.organization_id", "job.key", "job.kind", "job.worker", "error")
+        await tx.execute_exactly(len(rows), RECORD_ATTEMPTS, *whose, tx.now)
+
+
+# -- Schedules
+
+FIND_SCHEDULES = """
+    SELECT name, last_at
+      FROM kernel.schedule
+     WHERE name = ANY($1::text[])
+     ORDER BY name
+       FOR NO KEY UPDATE SKIP LOCKED
+"""
+BEGIN_SCHEDULES = """
+    INSERT INTO kernel.schedule (name, last_at)
+    SELECT v.name, $2
+      FROM unnest($1::text[]) AS v(name)
+        ON CONFLICT DO NOTHING
+"""
+ADVANCE_SCHEDULE = """
+    UPDATE kernel.schedule
+       SET last_at = $2
+     WHERE name = $1
+"""
+
+
+async def find_schedules(tx: PlatformTx, names: Sequence[str]) -> dict[str, datetime]:
+    """Those that nobody else is looking at right now."""
+    return {row["name"]: row["last_at"] for row in await tx.fetch(FIND_SCHEDULES, list(names))}
+
+
+async def begin_schedules(tx: PlatformTx, names: Sequence[str]) -> None:
+    await tx.execute(BEGIN_SCHEDULES, sorted(names), tx.now)
+
+
+async def advance_schedule(tx: PlatformTx, name: str, to: datetime) -> None:
+    await tx.execute_exactly(1, ADVANCE_SCHEDULE, name, to)

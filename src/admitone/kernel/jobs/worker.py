@@ -1,0 +1,258 @@
+"""The worker: a process that relays facts, fires schedules and runs jobs.
+
+Promise: a job is run by one worker at a time, as far as anybody can tell from its effects. The lease of all jobs of a
+worker is one row that it keeps touching; whoever is not seen for a lease is struck off, and its jobs run elsewhere.
+Jobs that a worker was lost with are suspects: they run alone, one at a time in a lane, so that a job that kills its
+worker is found out and hurts nobody else. A graceful stop gives back what was not begun and ends what was.
+
+Higher priorities are claimed first, but an eighth of every claim is open to each of the lower ones, so that none is
+starved. Lanes do not wait for each other.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+from admitone.kernel import failpoints
+from admitone.kernel.db import PlatformTx
+from admitone.kernel.errors import Unavailable
+from admitone.kernel.ids import uuid7
+from admitone.kernel.jobs import store
+from admitone.kernel.jobs.execution import Execution
+from admitone.kernel.jobs.model import WORK, Claimed, Desk, Kind, Lane, groups_of
+from admitone.kernel.jobs.relay import Relay, Subscriptions
+from admitone.kernel.jobs.schedules import Schedule, fire
+from admitone.kernel.scope import PlatformScope, Role
+from admitone.kernel.telemetry import Metrics, logger
+
+SCOPE: Final = PlatformScope("claim jobs and keep the lease", Role.RELAY)
+CLAIM: Final = 768
+GROUP: Final = 256
+
+
+@dataclass(frozen=True)
+class Rhythm:
+    """How often a worker looks, and how long it may not be seen."""
+
+    lease_seconds: float = 15
+    poll_seconds: float = 0.1
+    schedule_seconds: float = 1
+    grace_seconds: float = 10
+
+
+@dataclass(frozen=True)
+class Duties:
+    """What a worker does, from all manifests."""
+
+    kinds: Sequence[Kind[Any]]
+    subscriptions: Subscriptions
+    schedules: Sequence[Schedule] = ()
+
+    @property
+    def lanes(self) -> list[Lane]:
+        return list({kind.lane.name: kind.lane for kind in self.kinds}.values())
+
+
+@dataclass
+class Hands:
+    """What is being run in one lane."""
+
+    lane: Lane
+    running: dict[asyncio.Task[None], Sequence[Claimed]] = field(default_factory=dict)
+    suspect: asyncio.Task[None] | None = None
+
+    @property
+    def free(self) -> int:
+        return self.lane.places - len(self.running)
+
+
+class Worker:
+    def __init__(self, desk: Desk, duties: Duties, metrics: Metrics, rhythm: Rhythm | None = None) -> None:
+        self._desk = desk
+        self._duties = duties
+        self._rhythm = rhythm or Rhythm()
+        self._metrics = metrics
+        self._relay = Relay(desk.database, duties.subscriptions)
+        self._execution = Execution(desk, {kind.name: kind for kind in duties.kinds}, metrics)
+        self._hands = [Hands(lane) for lane in duties.lanes]
+        self._stopping = asyncio.Event()
+        self._bell = asyncio.Event()
+        self._last_seen: datetime | None = None
+        self.id = uuid7()
+
+    async def run(self) -> None:
+        """Until `stop` is called."""
+        await self._until_reachable(self._sign_on)
+        loops = [
+            self._repeat(self._beat, self._rhythm.lease_seconds / 4),
+            self._repeat(self._pass_on, self._rhythm.poll_seconds),
+            *(self._repeat(partial(self._serve, hands), self._rhythm.poll_seconds) for hands in self._hands),
+        ]
+        if self._duties.schedules:
+            loops.append(self._repeat(self._fire, self._rhythm.schedule_seconds))
+        await asyncio.gather(*loops)
+        await self._sign_off()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._bell.set()
+
+    # -- The lease
+
+    async def _sign_on(self) -> None:
+        name = f"{socket.gethostname()}:{os.getpid()}"
+        await self._run(lambda tx: store.register(tx, self.id, name))
+        logger().info("worker.began", worker=str(self.id))
+
+    async def _beat(self) -> bool:
+        seen = await self._run(self._be_seen)
+        if not seen:
+            # Somebody thought that we were dead, and our jobs run elsewhere; whatever we still hold of them is fenced.
+            logger().warning("worker.struck_off", worker=str(self.id))
+            self.id = uuid7()
+            await self._sign_on()
+        return False
+
+    async def _be_seen(self, tx: PlatformTx) -> bool:
+        seen = await store.beat(tx, self.id)
+        freed = await store.free_orphans(tx, timedelta(seconds=self._rhythm.lease_seconds))
+        if freed:
+            logger().warning("worker.freed_orphans", jobs=freed)
+        if self._last_seen and tx.now < self._last_seen - timedelta(seconds=1):
+            jobs, facts = await store.pull_back(tx)
+            logger().warning("worker.clock_set_back", jobs=jobs, facts=facts)
+        self._last_seen = tx.now
+        return seen
+
+    async def _sign_off(self) -> None:
+        tasks = [task for hands in self._hands for task in hands.running]
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=self._rhythm.grace_seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        try:
+            await self._run(self._give_back)
+        except Unavailable:  # Then the lease will run out.
+            logger().warning("worker.could_not_sign_off", worker=str(self.id))
+
+    async def _give_back(self, tx: PlatformTx) -> None:
+        await store.release_all(tx, self.id)
+        await store.resign(tx, self.id)
+
+    # -- Facts and schedules
+
+    async def _pass_on(self) -> bool:
+        passed = await self._relay.pass_on()
+        if passed:
+            self._metrics.relayed(passed)
+            self._bell.set()
+        return passed > 0
+
+    async def _fire(self) -> bool:
+        if await self._run(lambda tx: fire(tx, self._duties.schedules)):
+            self._bell.set()
+        return False
+
+    # -- Lanes
+
+    async def _serve(self, hands: Hands) -> bool:
+        """Claim what can be started, and start it; whether there may be more."""
+        await self._wait_for_place(hands)
+        if self._stopping.is_set():
+            return False
+        most = CLAIM if hands.lane is WORK else hands.free
+        claimed = await self._run(lambda tx: self._claim(tx, hands, most))
+        failpoints.reach("job.claimed")
+        for group in groups_of(claimed, GROUP if hands.lane is WORK else 1):
+            await self._wait_for_place(hands)
+            if self._stopping.is_set():  # What was not begun is given back when we sign off.
+                break
+            self._start(hands, group)
+        return bool(claimed)
+
+    async def _claim(self, tx: PlatformTx, hands: Hands, most: int) -> list[Claimed]:
+        lane = hands.lane.name
+        claimed: list[Claimed] = []
+        for priority, kinds in self._kinds_by_priority(lane):
+            room = max(most - len(claimed), most // 8)
+            if room:
+                claimed += await store.claim(tx, self.id, lane, priority, kinds, room)
+        if hands.suspect is None:
+            every = [kind.name for kind in self._duties.kinds if kind.lane.name == lane]
+            claimed += await store.claim_suspect(tx, self.id, lane, every)
+        for job in claimed:
+            self._metrics.job_waited(lane, (tx.now - job.run_at).total_seconds(), job.organization_id)
+        return claimed
+
+    def _kinds_by_priority(self, lane: str) -> list[tuple[int, list[str]]]:
+        by_priority: dict[int, list[str]] = {}
+        for kind in self._duties.kinds:
+            if kind.lane.name == lane:
+                by_priority.setdefault(kind.priority, []).append(kind.name)
+        return sorted(by_priority.items())
+
+    async def _wait_for_place(self, hands: Hands) -> None:
+        while not hands.free > 0 and not self._stopping.is_set():
+            await asyncio.wait(hands.running, return_when=asyncio.FIRST_COMPLETED)
+
+    def _start(self, hands: Hands, group: Sequence[Claimed]) -> None:
+        task = asyncio.create_task(self._execution.run(group))
+        hands.running[task] = group
+        if group[0].crashes:
+            hands.suspect = task
+        task.add_done_callback(lambda done: self._ended(hands, done))
+
+    def _ended(self, hands: Hands, task: asyncio.Task[None]) -> None:
+        hands.running.pop(task)
+        if hands.suspect is task:
+            hands.suspect = None
+            self._bell.set()
+        if not task.cancelled() and (bug := task.exception()):
+            logger().error("worker.bug", exc_info=bug)
+
+    # -- Going on whatever happens
+
+    async def _run(self, work: Callable[[PlatformTx], Awaitable[Any]]) -> Any:
+        return await self._desk.database.run(SCOPE, work)
+
+    async def _repeat(self, work: Callable[[], Awaitable[bool]], pause_seconds: float) -> None:
+        """Again and again until told to stop; at once, where there was something to do."""
+        while not self._stopping.is_set():
+            more = False
+            try:
+                more = await work()
+            except Unavailable:
+                logger().warning("worker.database_away")
+                await asyncio.sleep(pause_seconds)
+            except Exception:  # noqa: BLE001  A loop that ends would leave work undone, silently.
+                logger().exception("worker.bug")
+                await asyncio.sleep(pause_seconds)
+            if not more:
+                await self._pause(pause_seconds)
+
+    async def _pause(self, seconds: float) -> None:
+        if seconds > self._rhythm.poll_seconds:  # Not for those who wait for the bell.
+            waiting = self._stopping.wait()
+        else:
+            waiting = self._bell.wait()
+        try:
+            async with asyncio.timeout(seconds):
+                await waiting
+        except TimeoutError:
+            pass
+        self._bell.clear()
+
+    async def _until_reachable(self, work: Callable[[], Awaitable[None]]) -> None:
+        while not self._stopping.is_set():
+            try:
+                await work()
+            except Unavailable:
+                await asyncio.sleep(self._rhythm.poll_seconds)
+            else:
+                return
