@@ -1,8 +1,8 @@
 """Running what was claimed.
 
 Promise: a group of jobs has its effect, its inbox rows and its end in one transaction, or none of it. A group that
-raises is run again one by one, in one transaction with a savepoint for each, so that the others lose nothing by the
-one that fails. Who lost the lease meanwhile changes nothing. What failed is tried again, deferred or buried as `policy`
+raises is run again in parts, and parts that raise one by one, in one transaction with a savepoint for each, so that
+the others lose nothing by the one that fails. Who lost the lease meanwhile changes nothing. What failed is tried again, deferred or buried as `policy`
 says; until that is written, the job is not forgotten.
 """
 
@@ -32,6 +32,8 @@ Failures = dict[UUID, BaseException]
 
 SCOPE: Final = PlatformScope("keep what became of jobs", Role.RELAY)
 LATER_SECONDS: Final = 0.5
+PARTS: Final = 8
+"""Of a group that failed: where one job is bad, most others still go together."""
 
 
 class Contested(Exception):
@@ -73,7 +75,7 @@ class Execution:
         self._desk = desk
         self._kinds = kinds
         self._metrics = metrics
-        self._keep: Command[PlatformTx, tuple[Claimed, BaseException], bool] = Command(
+        self._keep: Command[PlatformTx, Sequence[tuple[Claimed, BaseException]], int] = Command(
             self._keep_failures, name="kernel.keep_failures"
         )
 
@@ -88,18 +90,15 @@ class Execution:
             await self.settle([(job, failed[job.id]) for job in jobs if job.id in failed])
         self._metrics.jobs_ran(kind.name, len(jobs) - len(failed), len(failed), time.monotonic() - began)
 
-    async def settle(self, failures: Sequence[tuple[Claimed, BaseException]]) -> None:
+    async def settle(self, failed: Sequence[tuple[Claimed, BaseException]]) -> None:
         """Write down what failed, however long the database is away: until then, the jobs are in our hands."""
-        for _, error in failures:
-            logger().warning("job.failed", error=policy.words_for(error))
-        while failures:
-            submitted = [self._desk.batcher.submit(self._keep, SCOPE, failure) for failure in failures]
-            answers = await asyncio.gather(*submitted, return_exceptions=True)
-            failures = [each for each, answer in zip(failures, answers, strict=True) if isinstance(answer, Unavailable)]
-            for bug in (answer for answer in answers if isinstance(answer, Exception)):
-                if not isinstance(bug, Unavailable):
-                    logger().error("job.failure_not_kept", exc_info=bug)
-            if failures:
+        if failed:
+            logger().warning("job.failed", jobs=len(failed), error=policy.words_for(failed[0][1]))
+        while failed:
+            try:
+                await self._desk.batcher.submit(self._keep, SCOPE, failed)
+                return
+            except Unavailable:
                 await asyncio.sleep(LATER_SECONDS)
 
     # -- Handlers
@@ -121,25 +120,31 @@ class Execution:
         await _end(tx, [job for job, _ in jobs])
 
     async def _each(self, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> Failures:
-        """One by one, each behind a savepoint: those that work commit together."""
+        """In parts and then one by one, each behind a savepoint: those that work commit together."""
         try:
-            failed: Failures = await self._in_time(kind, jobs, self._one_by_one)
+            failed: Failures = await self._in_time(kind, jobs, self._in_parts)
         except Contested:
             return await self._look_before(kind, jobs)
         except Exception as error:  # noqa: BLE001  See above.
             return {job.id: error for job, _ in jobs}
         return failed
 
-    async def _one_by_one(self, tx: Tx, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> Failures:
+    async def _in_parts(self, tx: Tx, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> Failures:
         failed: Failures = {}
-        for job, delivered in jobs:
+        size = max(1, len(jobs) // PARTS)
+        parts = [jobs[at : at + size] for at in range(0, len(jobs), size)]
+        while parts:
+            part = parts.pop()
             try:
                 async with tx.apart():
-                    await kind.work(tx, [delivered])
+                    await kind.work(tx, [delivered for _, delivered in part])
             except ConnectionLost:
                 raise
             except Exception as error:  # noqa: BLE001  See above.
-                failed[job.id] = error
+                if len(part) == 1:
+                    failed[part[0][0].id] = error
+                else:
+                    parts += [[each] for each in part]
         await _end(tx, [job for job, _ in jobs if job.id not in failed])
         return failed
 
@@ -205,8 +210,12 @@ class Execution:
 
     # -- What failed
 
-    async def _keep_failures(self, tx: PlatformTx, failed: Sequence[tuple[Claimed, BaseException]]) -> Sequence[bool]:
-        failures = [self._follows(job, error, tx.now) for job, error in failed]
+    async def _keep_failures(
+        self, tx: PlatformTx, failed: Sequence[Sequence[tuple[Claimed, BaseException]]]
+    ) -> Sequence[int]:
+        """Of each group, how many were still ours."""
+        groups = [[self._follows(job, error, tx.now) for job, error in group] for group in failed]
+        failures = [failure for group in groups for failure in group]
         ours = await store.run_again(tx, [each for each in failures if isinstance(each.outcome, Again)])
         ours |= await store.bury(tx, [each for each in failures if isinstance(each.outcome, Bury)])
         kept = [each for each in failures if each.job.id in ours]
@@ -214,7 +223,7 @@ class Execution:
         for each in kept:
             if isinstance(each.outcome, Bury):
                 self._metrics.job_buried(each.job.kind, each.reason)
-        return [each.job.id in ours for each in failures]
+        return [sum(each.job.id in ours for each in group) for group in groups]
 
     def _follows(self, job: Claimed, error: BaseException, now: datetime) -> Failure:
         kind = self._kinds[job.kind]

@@ -238,8 +238,8 @@ class Claimed:
 
     @property
     def group(self) -> Hashable:
-        """Who shares a transaction. A suspect shares it with nobody."""
-        return (self.kind, self.organization_id, self.crashes and self.id)
+        """Who shares a transaction: what failed before with its like, and a suspect with nobody."""
+        return (self.kind, self.organization_id, self.attempts > 0, self.crashes and self.id)
 
 
 def groups_of(jobs: Sequence[Claimed], most: int) -> list[list[Claimed]]:

@@ -21,7 +21,7 @@ from admitone.kernel.telemetry import logger
 
 BATCH: Final = 500
 SCOPE: Final = PlatformScope("relay facts to their subscribers", Role.RELAY)
-LONGEST_WAIT: Final = timedelta(minutes=5)
+PUT_OFF: Final = timedelta(seconds=30)
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,5 @@ class Relay:
             await store.mark_published(tx, known)
         if unknown:
             logger().warning("relay.unknown_facts", types=sorted({str(row["type"]) for row in unknown}))
-            waits = [min(timedelta(seconds=5) * 2 ** min(row["attempts"], 10), LONGEST_WAIT) for row in unknown]
-            await store.put_off(tx, unknown, [tx.now + wait for wait in waits])
+            await store.put_off(tx, unknown, tx.now + PUT_OFF)
         return len(known)

@@ -93,10 +93,17 @@ async def cancel(tx: Tx, lane: str, priority: int, keys: Sequence[str]) -> set[s
 
 # -- The relay
 
+# Plans are made once and live as long as a session does, also those that were made while a table was empty: so each of
+# these says by itself how rows are found. OFFSET 0 keeps the look into the log a look-up for each row; a row that we have
+# locked keeps its ctid; an array is looked up, where a join might read everything.
 CLAIM_OUTBOX = """
-    SELECT o.organization_id, o.event_id, o.attempts, e.type, e.payload::text AS payload, e.actor_id, e.correlation_id
+    SELECT o.ctid AS place, o.organization_id, o.event_id, o.attempts, e.type, e.payload, e.actor_id, e.correlation_id
       FROM kernel.outbox AS o
-      LEFT JOIN kernel.event_log AS e ON e.organization_id = o.organization_id AND e.id = o.event_id
+      LEFT JOIN LATERAL (SELECT l.type, l.payload::text AS payload, l.actor_id, l.correlation_id
+                           FROM kernel.event_log AS l
+                          WHERE l.organization_id = o.organization_id
+                            AND l.id = o.event_id
+                         OFFSET 0) AS e ON true
      WHERE o.published_at IS NULL
        AND o.next_attempt_at <= $1
      ORDER BY o.next_attempt_at
@@ -104,20 +111,16 @@ CLAIM_OUTBOX = """
        FOR NO KEY UPDATE OF o SKIP LOCKED
 """
 MARK_PUBLISHED = """
-    UPDATE kernel.outbox AS o
-       SET published_at = $3, attempts = o.attempts + 1
-      FROM unnest($1::uuid[], $2::uuid[]) AS v(organization_id, event_id)
-     WHERE o.organization_id = v.organization_id
-       AND o.event_id = v.event_id
-       AND o.published_at IS NULL
+    UPDATE kernel.outbox
+       SET published_at = $2, attempts = attempts + 1
+     WHERE ctid = ANY($1::tid[])
+       AND published_at IS NULL
 """
 PUT_OFF = """
-    UPDATE kernel.outbox AS o
-       SET attempts = o.attempts + 1, next_attempt_at = v.next_attempt_at
-      FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS v(organization_id, event_id, next_attempt_at)
-     WHERE o.organization_id = v.organization_id
-       AND o.event_id = v.event_id
-       AND o.published_at IS NULL
+    UPDATE kernel.outbox
+       SET attempts = attempts + 1, next_attempt_at = $2
+     WHERE ctid = ANY($1::tid[])
+       AND published_at IS NULL
 """
 LIST_FACTS_TO_REPLAY = """
     SELECT e.organization_id, e.id AS event_id, e.type, e.payload::text AS payload, e.actor_id, e.correlation_id
@@ -136,13 +139,11 @@ async def claim_outbox(tx: PlatformTx, most: int) -> list[Record]:
 
 
 async def mark_published(tx: PlatformTx, rows: Sequence[Record]) -> None:
-    organizations, events = [row["organization_id"] for row in rows], [row["event_id"] for row in rows]
-    await tx.execute_exactly(len(rows), MARK_PUBLISHED, organizations, events, tx.now)
+    await tx.execute_exactly(len(rows), MARK_PUBLISHED, [row["place"] for row in rows], tx.now)
 
 
-async def put_off(tx: PlatformTx, rows: Sequence[Record], until: Sequence[datetime]) -> None:
-    organizations, events = [row["organization_id"] for row in rows], [row["event_id"] for row in rows]
-    await tx.execute_exactly(len(rows), PUT_OFF, organizations, events, list(until))
+async def put_off(tx: PlatformTx, rows: Sequence[Record], until: datetime) -> None:
+    await tx.execute_exactly(len(rows), PUT_OFF, [row["place"] for row in rows], until)
 
 
 async def list_facts_to_replay(tx: Tx, after: UUID, until: datetime, fact: str, most: int) -> list[Record]:
@@ -152,18 +153,19 @@ async def list_facts_to_replay(tx: Tx, after: UUID, until: datetime, fact: str, 
 # -- Claiming
 
 # The oldest jobs say which organisations are served; others of the same organisations go with them, because jobs of
-# one organisation share a transaction.
+# one organisation share a transaction. What was claimed and ended lies dead at the head of the index until it is
+# vacuumed, or for as long as somebody holds a snapshot: `run_at >= $8` steps over it (see `worker`).
 CLAIM = """
     UPDATE kernel.job AS j
        SET worker = $1
-      FROM (
+     WHERE j.id = ANY(ARRAY(
             SELECT mine.id
               FROM (
                     SELECT DISTINCT head.organization_id
                       FROM (SELECT organization_id
                               FROM kernel.job
-                             WHERE lane = $2 AND priority = $3 AND run_at <= $4 AND worker IS NULL AND crashes = 0
-                               AND kind = ANY($5::text[])
+                             WHERE lane = $2 AND priority = $3 AND run_at BETWEEN $8 AND $4
+                               AND worker IS NULL AND crashes = 0 AND kind = ANY($5::text[])
                              ORDER BY run_at
                              LIMIT $6) AS head
                    ) AS whose
@@ -171,28 +173,26 @@ CLAIM = """
                     SELECT id
                       FROM kernel.job
                      WHERE organization_id = whose.organization_id
-                       AND lane = $2 AND priority = $3 AND run_at <= $4 AND worker IS NULL AND crashes = 0
-                       AND kind = ANY($5::text[])
+                       AND lane = $2 AND priority = $3 AND run_at BETWEEN $8 AND $4
+                       AND worker IS NULL AND crashes = 0 AND kind = ANY($5::text[])
                      ORDER BY run_at
                      LIMIT $7
                        FOR NO KEY UPDATE SKIP LOCKED
                    ) AS mine
-             LIMIT $7
-           ) AS taken
-     WHERE j.id = taken.id
+             LIMIT $7))
     RETURNING j.id, j.organization_id, j.kind, j.attempts, j.crashes, j.key, j.payload::text AS payload, j.event_id,
               j.actor_id, j.causation_id, j.correlation_id, j.run_at, j.created_at, j.worker
 """
 CLAIM_SUSPECT = """
     UPDATE kernel.job AS j
        SET worker = $1
-      FROM (SELECT id
+     WHERE j.id = ANY(ARRAY(
+            SELECT id
               FROM kernel.job
              WHERE lane = $2 AND run_at <= $3 AND worker IS NULL AND crashes > 0 AND kind = ANY($4::text[])
              ORDER BY priority, run_at
              LIMIT 1
-               FOR NO KEY UPDATE SKIP LOCKED) AS taken
-     WHERE j.id = taken.id
+               FOR NO KEY UPDATE SKIP LOCKED))
     RETURNING j.id, j.organization_id, j.kind, j.attempts, j.crashes, j.key, j.payload::text AS payload, j.event_id,
               j.actor_id, j.causation_id, j.correlation_id, j.run_at, j.created_at, j.worker
 """
@@ -204,10 +204,10 @@ RELEASE_ALL = """
 
 
 async def claim(
-    tx: PlatformTx, worker: UUID, lane: str, priority: int, kinds: Sequence[str], most: int
+    tx: PlatformTx, worker: UUID, lane: str, priority: int, kinds: Sequence[str], since: datetime, most: int
 ) -> list[Claimed]:
     heads = max(1, most // 8)
-    rows = await tx.fetch(CLAIM, worker, lane, priority, tx.now, kinds, heads, most)
+    rows = await tx.fetch(CLAIM, worker, lane, priority, tx.now, kinds, heads, most, since)
     return [Claimed(**row) for row in rows]
 
 
@@ -237,12 +237,12 @@ RESIGN = """
 FREE_ORPHANS = """
     UPDATE kernel.job AS j
        SET worker = NULL, crashes = j.crashes + 1
-      FROM (SELECT o.id
+     WHERE j.id = ANY(ARRAY(
+            SELECT o.id
               FROM kernel.job AS o
              WHERE o.worker IS NOT NULL
                AND NOT EXISTS (SELECT FROM kernel.worker AS w WHERE w.id = o.worker AND w.seen_at BETWEEN $1 AND $2)
-               FOR NO KEY UPDATE SKIP LOCKED) AS orphan
-     WHERE j.id = orphan.id
+               FOR NO KEY UPDATE SKIP LOCKED))
     RETURNING j.id
 """
 STRIKE_OFF = """
@@ -291,12 +291,14 @@ async def pull_back(tx: PlatformTx) -> tuple[int, int]:
 
 # -- Ending a job, in its organisation
 
+# IS NOT DISTINCT FROM, because the fence is to be looked at and not searched by: an index on the worker leads to all
+# that it holds and held.
 END = """
     WITH ended AS (
         DELETE FROM kernel.job
          WHERE organization_id = $1
            AND id = ANY($2::uuid[])
-           AND worker = $3
+           AND worker IS NOT DISTINCT FROM $3
         RETURNING key
     )
     INSERT INTO kernel.inbox (organization_id, key, done_at)
@@ -309,7 +311,7 @@ FIND_HELD = """
       FROM kernel.job
      WHERE organization_id = $1
        AND id = ANY($2::uuid[])
-       AND worker = $3
+       AND worker IS NOT DISTINCT FROM $3
 """
 FIND_DONE = """
     SELECT key
@@ -321,7 +323,7 @@ DROP_DONE = """
     DELETE FROM kernel.job
      WHERE organization_id = $1
        AND id = ANY($2::uuid[])
-       AND worker = $3
+       AND worker IS NOT DISTINCT FROM $3
 """
 
 
@@ -349,8 +351,9 @@ RUN_AGAIN = """
     UPDATE kernel.job AS j
        SET worker = NULL, run_at = v.run_at, attempts = j.attempts + v.spent
       FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::smallint[]) AS v(id, worker, run_at, spent)
-     WHERE j.id = v.id
-       AND j.worker = v.worker
+     WHERE j.id = ANY($1::uuid[])
+       AND j.id = v.id
+       AND j.worker IS NOT DISTINCT FROM v.worker
     RETURNING j.id
 """
 BURY = """
@@ -358,8 +361,9 @@ BURY = """
         DELETE FROM kernel.job AS j
          USING unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::smallint[])
             AS v(id, worker, reason, error, spent)
-         WHERE j.id = v.id
-           AND j.worker = v.worker
+         WHERE j.id = ANY($1::uuid[])
+           AND j.id = v.id
+           AND j.worker IS NOT DISTINCT FROM v.worker
         RETURNING j.id, j.organization_id, j.kind, j.lane, j.priority, j.attempts + v.spent AS attempts, j.crashes,
                   j.key, j.payload, j.event_id, j.actor_id, j.causation_id, j.correlation_id, j.created_at,
                   v.reason, v.error

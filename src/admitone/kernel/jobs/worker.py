@@ -12,9 +12,11 @@ starved. Lanes do not wait for each other.
 import asyncio
 import os
 import socket
+import time
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -33,6 +35,8 @@ from admitone.kernel.telemetry import Metrics, logger
 SCOPE: Final = PlatformScope("claim jobs and keep the lease", Role.RELAY)
 CLAIM: Final = 768
 GROUP: Final = 256
+ANCIENT: Final = datetime.min.replace(tzinfo=UTC)
+LOOK_AT_ALL_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True)
@@ -59,10 +63,29 @@ class Duties:
 
 
 @dataclass
+class Head:
+    """Where the queue of one lane and priority begins, as far as we know; everything is looked at once in a while."""
+
+    since: datetime = ANCIENT
+    looked: float = 0.0
+
+    def place(self) -> datetime:
+        now = time.monotonic()
+        if now - self.looked > LOOK_AT_ALL_SECONDS:
+            self.looked, self.since = now, ANCIENT
+        return self.since
+
+    def moved(self, claimed: Sequence[Claimed]) -> None:
+        if claimed:
+            self.since = max(self.since, min(job.run_at for job in claimed))
+
+
+@dataclass
 class Hands:
     """What is being run in one lane."""
 
     lane: Lane
+    heads: defaultdict[int, Head] = field(default_factory=lambda: defaultdict(Head))
     running: dict[asyncio.Task[None], Sequence[Claimed]] = field(default_factory=dict)
     suspect: asyncio.Task[None] | None = None
 
@@ -182,7 +205,10 @@ class Worker:
         for priority, kinds in self._kinds_by_priority(lane):
             room = max(most - len(claimed), most // 8)
             if room:
-                claimed += await store.claim(tx, self.id, lane, priority, kinds, room)
+                head = hands.heads[priority]
+                fresh = await store.claim(tx, self.id, lane, priority, kinds, head.place(), room)
+                head.moved(fresh)
+                claimed += fresh
         if hands.suspect is None:
             every = [kind.name for kind in self._duties.kinds if kind.lane.name == lane]
             claimed += await store.claim_suspect(tx, self.id, lane, every)
