@@ -207,6 +207,7 @@ CONTENT_TYPE = CONTENT_TYPE_LATEST
 _LATENCY_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 5.0)
 """0.4 and 0.8 are promises (OPS-003), so they are borders."""
 _WAIT_SECONDS = (0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0)
+_CALL_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _BATCH_INPUTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
@@ -255,6 +256,7 @@ class Metrics:
             ("role", "state"),
             registry=own,
         )
+        self.calls_out = CallsOut(own)
 
     def retried(self, role: str, cause: str) -> None:
         """What `db` tells of each transaction that is run again."""
@@ -269,6 +271,46 @@ class Metrics:
         """What `batch` tells of each flight."""
         self.batch_size.labels(command).observe(size)
         self.batch_wait.labels(command).observe(waited_seconds)
+
+
+class CallsOut:
+    """The figures of those we depend on."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.breaker = Gauge(
+            "admitone_breaker_state",
+            "How this process last saw the breaker of a dependency: 0 closed, 1 half open, 2 open.",
+            ("dependency",),
+            registry=registry,
+        )
+        self.breaker_changes = Counter(
+            "admitone_breaker_changes",
+            "Changes of a breaker's state, by the state that it came to.",
+            ("dependency", "state"),
+            registry=registry,
+        )
+        self.calls = Counter(
+            "admitone_outbound_calls",
+            "Calls to a dependency, by outcome: the class of the answer's status, not_sent, unknown.",
+            ("dependency", "outcome"),
+            registry=registry,
+        )
+        self.seconds = Histogram(
+            "admitone_outbound_seconds",
+            "From the decision to call to the last byte of the answer, or to giving up.",
+            ("dependency",),
+            registry=registry,
+            buckets=_CALL_SECONDS,
+        )
+
+    def breaker_is(self, dependency: str, state: str) -> None:
+        """What `breaker` tells of each call that it admits or rejects."""
+        self.breaker.labels(dependency).set(("CLOSED", "HALF_OPEN", "OPEN").index(state))
+
+    def called(self, dependency: str, outcome: str, seconds: float) -> None:
+        """What `outbound` tells of each call."""
+        self.calls.labels(dependency, outcome).inc()
+        self.seconds.labels(dependency).observe(seconds)
 
 
 def render(registry: CollectorRegistry) -> bytes:
