@@ -88,6 +88,26 @@ CREATE TABLE kernel.audit_entry (
 ALTER TABLE ONLY kernel.audit_entry FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.audit_entry OWNER TO admitone_owner;
 
+-- Name: breaker; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.breaker (
+    dependency text NOT NULL,
+    state text NOT NULL,
+    failures timestamp with time zone[] NOT NULL,
+    openings integer NOT NULL,
+    until timestamp with time zone,
+    probe uuid,
+    CONSTRAINT breaker_check CHECK (((state = 'CLOSED'::text) = (until IS NULL))),
+    CONSTRAINT breaker_check1 CHECK (((state = 'CLOSED'::text) = (openings = 0))),
+    CONSTRAINT breaker_check2 CHECK (((state = 'HALF_OPEN'::text) = (probe IS NOT NULL))),
+    CONSTRAINT breaker_dependency_check CHECK (((dependency ~ '^[a-z0-9_]+$'::text) AND (length(dependency) <= 50))),
+    CONSTRAINT breaker_failures_check CHECK ((cardinality(failures) <= 100)),
+    CONSTRAINT breaker_openings_check CHECK ((openings >= 0)),
+    CONSTRAINT breaker_state_check CHECK ((state = ANY (ARRAY['CLOSED'::text, 'OPEN'::text, 'HALF_OPEN'::text])))
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY kernel.breaker FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.breaker OWNER TO admitone_owner;
+
 -- Name: dead_letter; Type: TABLE; Schema: kernel; Owner: admitone_owner
 CREATE TABLE kernel.dead_letter (
     id uuid NOT NULL,
@@ -303,6 +323,10 @@ ALTER TABLE kernel.worker OWNER TO admitone_owner;
 ALTER TABLE ONLY kernel.audit_entry
     ADD CONSTRAINT audit_entry_pkey PRIMARY KEY (id);
 
+-- Name: breaker breaker_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.breaker
+    ADD CONSTRAINT breaker_pkey PRIMARY KEY (dependency);
+
 -- Name: dead_letter dead_letter_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.dead_letter
     ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (id);
@@ -442,8 +466,14 @@ CREATE POLICY app_records ON kernel.audit_entry FOR INSERT TO admitone_app WITH 
 -- Name: audit_entry; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.audit_entry ENABLE ROW LEVEL SECURITY;
 
+-- Name: breaker authority_breaks; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY authority_breaks ON kernel.breaker TO admitone_authority USING (true) WITH CHECK (true);
+
 -- Name: limit_counter authority_counts; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY authority_counts ON kernel.limit_counter TO admitone_authority USING (true) WITH CHECK (true);
+
+-- Name: breaker; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.breaker ENABLE ROW LEVEL SECURITY;
 
 -- Name: dead_letter; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.dead_letter ENABLE ROW LEVEL SECURITY;
@@ -531,6 +561,9 @@ GRANT ALL ON FUNCTION kernel.add_partitions(since timestamp with time zone, unti
 
 -- Name: TABLE audit_entry; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT INSERT ON TABLE kernel.audit_entry TO admitone_app;
+
+-- Name: TABLE breaker; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE kernel.breaker TO admitone_authority;
 
 -- Name: TABLE dead_letter; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT ON TABLE kernel.dead_letter TO admitone_app;

@@ -17,11 +17,15 @@ SHELVES_THAT_ARE_ONE_PACKAGE = ("kernel", "entrypoints", "entitlements")
 RESERVED = {
     "stripe": "admitone.finance.gateways.stripe",
     "asyncpg": "admitone.kernel",
-    "httpx": "admitone.kernel.outbound",
-    "requests": "admitone.kernel.outbound",
-    "aiohttp": "admitone.kernel.outbound",
+    **dict.fromkeys(
+        ("httpx", "httpcore", "requests", "aiohttp", "urllib3", "urllib.request", "http.client"),
+        "admitone.kernel.outbound",
+    ),
 }
 """What only one place may import: processors' software, the driver of the database, whatever calls out."""
+
+MAY_IMPORT = {("admitone.entrypoints.run", "http.client")}
+"""It asks its own child whether it is ready, before there is anything to call out with."""
 
 
 def package_of(module: str) -> str:
@@ -43,10 +47,11 @@ def closed_doors(source: Iterable[Source]) -> list[str]:
 def misplaced_dependencies(source: Iterable[Source]) -> list[str]:
     """Imports of software that belongs in one place."""
     return [
-        f"{each.at(node)} imports {dependency}, which belongs in {RESERVED[dependency]}"
+        f"{each.at(node)} imports {dependency}, which belongs in {place}"
         for each in source
         for node, imported in imports(each)
-        if (dependency := imported.partition(".")[0]) in RESERVED and not _within(each.name, RESERVED[dependency])
+        for dependency, place in RESERVED.items()
+        if _within(imported, dependency) and not _within(each.name, place) and (each.name, dependency) not in MAY_IMPORT
     ]
 
 

@@ -41,6 +41,7 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "kernel.worker"): WRITE,
     (Role.RELAY, "kernel.schedule"): {"SELECT", "INSERT", "UPDATE"},
     (Role.AUTHORITY, "kernel.limit_counter"): {"SELECT", "INSERT", "UPDATE"},
+    (Role.AUTHORITY, "kernel.breaker"): {"SELECT", "INSERT", "UPDATE"},
     (Role.AUTHORITY, "kernel.migration"): set(),
 }
 """What it may do with one table instead: the app enqueues and audits, authority counts. New ones are a line here."""

@@ -15,6 +15,7 @@ from tests.architecture.source_tree import Source
 
 KERNEL_STORES = (
     "admitone.kernel.audit",
+    "admitone.kernel.breaker",
     "admitone.kernel.event_log",
     "admitone.kernel.idempotency",
     "admitone.kernel.limits",

@@ -122,8 +122,29 @@ def test_an_open_door_is_open(tmp_path: Path, file: str, line: str):
         ("admitone/finance/payments/commands.py", "from stripe.error import CardError"),
         ("admitone/finance/ledger/store.py", "def late():\n    import asyncpg"),
         ("admitone/engagement/feed/handlers.py", "from httpx import AsyncClient"),
+        ("admitone/finance/gateways/stripe.py", "import requests.sessions"),
+        ("admitone/finance/gateways/pix.py", "from aiohttp import ClientSession"),
+        ("admitone/foundation/media/commands.py", "import urllib.request"),
+        ("admitone/foundation/media/commands.py", "from urllib.request import urlopen"),
+        ("admitone/foundation/media/commands.py", "from urllib import request"),
+        ("admitone/kernel/breaker.py", "import httpcore"),
+        ("admitone/kernel/targets.py", "import urllib3"),
+        ("admitone/entrypoints/serve.py", "import http.client"),
+        ("admitone/entrypoints/run.py", "import httpx"),
     ],
 )
 def test_a_misplaced_dependency_is_seen(tmp_path: Path, file: str, line: str):
     [violation] = misplaced_dependencies(sources(plant(tmp_path, {file: line})))
     assert violation.startswith(file)
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("admitone/kernel/outbound.py", "import httpcore\nimport httpx"),
+        ("admitone/entrypoints/run.py", "import http.client"),
+        ("admitone/kernel/config.py", "from urllib.parse import urlsplit\nfrom http import HTTPStatus"),
+    ],
+)
+def test_a_dependency_in_its_place_is_left_alone(tmp_path: Path, file: str, line: str):
+    assert misplaced_dependencies(sources(plant(tmp_path, {file: line}))) == []

@@ -16,6 +16,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar, overload
@@ -118,6 +119,7 @@ class Transaction:
     life: datetime | None = None
     """Of the server; `id` is this transaction's in that life only."""
     published: list[Published] = field(default_factory=list)
+    at_work: bool = True
 
     async def fetch(self, sql: str, *values: Any) -> list[Record]:
         try:
@@ -215,6 +217,25 @@ class PlatformTx(Transaction):
     """Work of a platform role."""
 
     scope: PlatformScope = field(kw_only=True)
+
+
+_open: ContextVar[Transaction | None] = ContextVar("admitone_transaction", default=None)
+
+
+def in_transaction() -> bool:
+    """Whether this task, or the one that started it, is inside a transaction that is still at work."""
+    # A task may outlive the transaction in which it was started, so the transaction itself is asked.
+    tx = _open.get()
+    return tx is not None and tx.at_work
+
+
+async def _inside(tx: Transaction, work: Awaitable[Result]) -> Result:
+    outer = _open.set(tx)
+    try:
+        return await work
+    finally:
+        tx.at_work = False
+        _open.reset(outer)
 
 
 class Database:
@@ -318,7 +339,7 @@ class Database:
             async with self._connection(scope.role) as connection:
                 tx = await self._begin(connection, scope, read_only=True)
                 try:
-                    return await query(tx, *args, **kwargs)
+                    return await _inside(tx, query(tx, *args, **kwargs))
                 finally:
                     await roll_back(connection)
         except ConnectionLost as lost:
@@ -330,7 +351,7 @@ class Database:
         async with self._connection(scope.role) as connection:
             tx = await self._begin(connection, scope, patient=patient)
             try:
-                result = await work(tx)
+                result = await _inside(tx, work(tx))
                 if isinstance(tx, Tx) and tx.published:
                     await write_facts(tx)
                 failpoints.reach("commit.before")

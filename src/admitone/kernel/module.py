@@ -10,6 +10,7 @@ MODULE = Module(
         Table("idempotency_key", TableClass.TENANT, Privacy.PERSONAL, retention_days=3, append_only=True),
         Table("limit_counter", TableClass.PLATFORM, Privacy.PSEUDONYMOUS),
         Table("audit_entry", TableClass.PLATFORM, Privacy.PSEUDONYMOUS, append_only=True),
+        Table("breaker", TableClass.PLATFORM),
         Table("migration", TableClass.PLATFORM),
         # Dropped by the partition.
         Table("event_log", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=180, append_only=True),

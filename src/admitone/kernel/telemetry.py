@@ -209,6 +209,7 @@ _LATENCY_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8,
 _WAIT_SECONDS = (0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0)
 _JOB_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0, 120.0, 300.0, 900.0)
 """120 and 300 are thresholds (OPS-002)."""
+_CALL_SECONDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 _BATCH_INPUTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
@@ -257,50 +258,8 @@ class Metrics:
             ("role", "state"),
             registry=own,
         )
-
-        self._add_jobs(own)
-
-    def _add_jobs(self, own: CollectorRegistry) -> None:
-        self.jobs = Counter(
-            "admitone_jobs", "Jobs executed, by kind and outcome (done, failed).", ("kind", "outcome"), registry=own
-        )
-        self.buried = Counter(
-            "admitone_jobs_buried",
-            "Jobs that became dead letters, by kind and reason.",
-            ("kind", "reason"),
-            registry=own,
-        )
-        self.job_wait = Histogram(
-            "admitone_job_wait_seconds",
-            "From the instant a job was due to its claim.",
-            ("lane",),
-            registry=own,
-            buckets=_JOB_SECONDS,
-        )
-        self.job_run = Histogram(
-            "admitone_job_run_seconds",
-            "Of an execution; of many jobs, where they share a transaction.",
-            ("kind",),
-            registry=own,
-            buckets=_JOB_SECONDS,
-        )
-        self.facts_relayed = Counter("admitone_facts_relayed", "Facts told to their subscribers.", registry=own)
-
-    def jobs_ran(self, kind: str, done: int, failed: int, seconds: float) -> None:
-        """What `jobs.execution` tells of each group."""
-        self.jobs.labels(kind, "done").inc(done)
-        self.jobs.labels(kind, "failed").inc(failed)
-        self.job_run.labels(kind).observe(seconds)
-
-    def job_buried(self, kind: str, reason: str) -> None:
-        self.buried.labels(kind, reason).inc()
-
-    def job_waited(self, lane: str, seconds: float, organization: object) -> None:
-        """What `jobs.worker` tells of each claim, with an organisation that felt it as the example."""
-        self.job_wait.labels(lane).observe(seconds, {"orgId": str(organization)})
-
-    def relayed(self, facts: int) -> None:
-        self.facts_relayed.inc(facts)
+        self.calls_out = CallsOut(own)
+        self.jobs = JobFigures(own)
 
     def retried(self, role: str, cause: str) -> None:
         """What `db` tells of each transaction that is run again."""
@@ -315,6 +274,91 @@ class Metrics:
         """What `batch` tells of each flight."""
         self.batch_size.labels(command).observe(size)
         self.batch_wait.labels(command).observe(waited_seconds)
+
+
+class JobFigures:
+    """What `jobs` tells."""
+
+    def __init__(self, own: CollectorRegistry) -> None:
+        self._executed = Counter(
+            "admitone_jobs", "Jobs executed, by kind and outcome (done, failed).", ("kind", "outcome"), registry=own
+        )
+        self._buried = Counter(
+            "admitone_jobs_buried",
+            "Jobs that became dead letters, by kind and reason.",
+            ("kind", "reason"),
+            registry=own,
+        )
+        self._waited = Histogram(
+            "admitone_job_wait_seconds",
+            "From the instant a job was due to its claim.",
+            ("lane",),
+            registry=own,
+            buckets=_JOB_SECONDS,
+        )
+        self._took = Histogram(
+            "admitone_job_run_seconds",
+            "Of an execution; of many jobs, where they share a transaction.",
+            ("kind",),
+            registry=own,
+            buckets=_JOB_SECONDS,
+        )
+        self._relayed = Counter("admitone_facts_relayed", "Facts told to their subscribers.", registry=own)
+
+    def executed(self, kind: str, done: int, failed: int, seconds: float) -> None:
+        self._executed.labels(kind, "done").inc(done)
+        self._executed.labels(kind, "failed").inc(failed)
+        self._took.labels(kind).observe(seconds)
+
+    def buried(self, kind: str, reason: str) -> None:
+        self._buried.labels(kind, reason).inc()
+
+    def waited(self, lane: str, seconds: float, organization: object) -> None:
+        """With an organisation that felt it as the example."""
+        self._waited.labels(lane).observe(seconds, {"orgId": str(organization)})
+
+    def relayed(self, facts: int) -> None:
+        self._relayed.inc(facts)
+
+
+class CallsOut:
+    """The figures of those we depend on."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.breaker = Gauge(
+            "admitone_breaker_state",
+            "How this process last saw the breaker of a dependency: 0 closed, 1 half open, 2 open.",
+            ("dependency",),
+            registry=registry,
+        )
+        self.breaker_changes = Counter(
+            "admitone_breaker_changes",
+            "Changes of a breaker's state, by the state that it came to.",
+            ("dependency", "state"),
+            registry=registry,
+        )
+        self.calls = Counter(
+            "admitone_outbound_calls",
+            "Calls to a dependency, by outcome: the class of the answer's status, not_sent, unknown.",
+            ("dependency", "outcome"),
+            registry=registry,
+        )
+        self.seconds = Histogram(
+            "admitone_outbound_seconds",
+            "From the decision to call to the last byte of the answer, or to giving up.",
+            ("dependency",),
+            registry=registry,
+            buckets=_CALL_SECONDS,
+        )
+
+    def breaker_is(self, dependency: str, state: str) -> None:
+        """What `breaker` tells of each call that it admits or rejects."""
+        self.breaker.labels(dependency).set(("CLOSED", "HALF_OPEN", "OPEN").index(state))
+
+    def called(self, dependency: str, outcome: str, seconds: float) -> None:
+        """What `outbound` tells of each call."""
+        self.calls.labels(dependency, outcome).inc()
+        self.seconds.labels(dependency).observe(seconds)
 
 
 def render(registry: CollectorRegistry) -> bytes:

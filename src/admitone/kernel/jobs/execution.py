@@ -88,7 +88,7 @@ class Execution:
             if readable:
                 failed |= await (self._errand if kind.outside else self._handle)(kind, readable)
             await self.settle([(job, failed[job.id]) for job in jobs if job.id in failed])
-        self._metrics.jobs_ran(kind.name, len(jobs) - len(failed), len(failed), time.monotonic() - began)
+        self._metrics.jobs.executed(kind.name, len(jobs) - len(failed), len(failed), time.monotonic() - began)
 
     async def settle(self, failed: Sequence[tuple[Claimed, BaseException]]) -> None:
         """Write down what failed, however long the database is away: until then, the jobs are in our hands."""
@@ -222,7 +222,7 @@ class Execution:
         await store.record_attempts(tx, [each for each in kept if each.spent])
         for each in kept:
             if isinstance(each.outcome, Bury):
-                self._metrics.job_buried(each.job.kind, each.reason)
+                self._metrics.jobs.buried(each.job.kind, each.reason)
         return [sum(each.job.id in ours for each in group) for group in groups]
 
     def _follows(self, job: Claimed, error: BaseException, now: datetime) -> Failure:

@@ -94,8 +94,8 @@ async def cancel(tx: Tx, lane: str, priority: int, keys: Sequence[str]) -> set[s
 # -- The relay
 
 # Plans are made once and live as long as a session does, also those that were made while a table was empty: so each of
-# these says by itself how rows are found. OFFSET 0 keeps the look into the log a look-up for each row; a row that we have
-# locked keeps its ctid; an array is looked up, where a join might read everything.
+# these says by itself how rows are found. OFFSET 0 keeps the look into the log a look-up for each row; a row that we
+# have locked keeps its ctid; an array is looked up, where a join might read everything.
 CLAIM_OUTBOX = """
     SELECT o.ctid AS place, o.organization_id, o.event_id, o.attempts, e.type, e.payload, e.actor_id, e.correlation_id
       FROM kernel.outbox AS o

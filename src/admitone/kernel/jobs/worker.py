@@ -173,7 +173,7 @@ class Worker:
     async def _pass_on(self) -> bool:
         passed = await self._relay.pass_on()
         if passed:
-            self._metrics.relayed(passed)
+            self._metrics.jobs.relayed(passed)
             self._bell.set()
         return passed > 0
 
@@ -213,7 +213,7 @@ class Worker:
             every = [kind.name for kind in self._duties.kinds if kind.lane.name == lane]
             claimed += await store.claim_suspect(tx, self.id, lane, every)
         for job in claimed:
-            self._metrics.job_waited(lane, (tx.now - job.run_at).total_seconds(), job.organization_id)
+            self._metrics.jobs.waited(lane, (tx.now - job.run_at).total_seconds(), job.organization_id)
         return claimed
 
     def _kinds_by_priority(self, lane: str) -> list[tuple[int, list[str]]]:
