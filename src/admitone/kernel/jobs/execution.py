@@ -2,8 +2,8 @@
 
 Promise: a group of jobs has its effect, its inbox rows and its end in one transaction, or none of it. A group that
 raises is run again in parts, and parts that raise one by one, in one transaction with a savepoint for each, so that
-the others lose nothing by the one that fails. Who lost the lease meanwhile changes nothing. What failed is tried again, deferred or buried as `policy`
-says; until that is written, the job is not forgotten.
+the others lose nothing by the one that fails. Who lost the lease meanwhile changes nothing. What failed is tried
+again, deferred or buried as `policy` says; until that is written, the job is not forgotten.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
@@ -29,6 +30,7 @@ from admitone.kernel.telemetry import Metrics, bound, logger
 
 Result = TypeVar("Result")
 Failures = dict[UUID, BaseException]
+Pair = tuple[Claimed, Delivered[Any]]
 
 SCOPE: Final = PlatformScope("keep what became of jobs", Role.RELAY)
 LATER_SECONDS: Final = 0.5
@@ -103,7 +105,7 @@ class Execution:
 
     # -- Handlers
 
-    async def _handle(self, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> Failures:
+    async def _handle(self, kind: Kind[Any], jobs: Sequence[Pair]) -> Failures:
         try:
             await self._in_time(kind, jobs, self._together)
         except Contested:
@@ -114,12 +116,12 @@ class Execution:
             return await self._each(kind, jobs)
         return {}
 
-    async def _together(self, tx: Tx, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> None:
-        await kind.work(tx, [delivered for _, delivered in jobs])
+    async def _together(self, tx: Tx, kind: Kind[Any], jobs: Sequence[Pair]) -> None:
+        await _work(tx, kind, jobs)
         failpoints.reach("job.before_end")
         await _end(tx, [job for job, _ in jobs])
 
-    async def _each(self, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> Failures:
+    async def _each(self, kind: Kind[Any], jobs: Sequence[Pair]) -> Failures:
         """In parts and then one by one, each behind a savepoint: those that work commit together."""
         try:
             failed: Failures = await self._in_time(kind, jobs, self._in_parts)
@@ -129,26 +131,17 @@ class Execution:
             return {job.id: error for job, _ in jobs}
         return failed
 
-    async def _in_parts(self, tx: Tx, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> Failures:
-        failed: Failures = {}
+    async def _in_parts(self, tx: Tx, kind: Kind[Any], jobs: Sequence[Pair]) -> Failures:
         size = max(1, len(jobs) // PARTS)
         parts = [jobs[at : at + size] for at in range(0, len(jobs), size)]
-        while parts:
-            part = parts.pop()
-            try:
-                async with tx.apart():
-                    await kind.work(tx, [delivered for _, delivered in part])
-            except ConnectionLost:
-                raise
-            except Exception as error:  # noqa: BLE001  See above.
-                if len(part) == 1:
-                    failed[part[0][0].id] = error
-                else:
-                    parts += [[each] for each in part]
+        errors = await tx.each([partial(_work, tx, kind, part) for part in parts])
+        doubtful = [pair for part, error in zip(parts, errors, strict=True) if error for pair in part]
+        errors = await tx.each([partial(_work, tx, kind, [pair]) for pair in doubtful])
+        failed = {job.id: error for (job, _), error in zip(doubtful, errors, strict=True) if error}
         await _end(tx, [job for job, _ in jobs if job.id not in failed])
         return failed
 
-    async def _look_before(self, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> Failures:
+    async def _look_before(self, kind: Kind[Any], jobs: Sequence[Pair]) -> Failures:
         """Only what is still ours and has had no effect yet, each in a transaction of its own: this is rare."""
         failed: Failures = {}
         for pair in jobs:
@@ -160,7 +153,7 @@ class Execution:
                 failed[pair[0].id] = error
         return failed
 
-    async def _if_still_to_do(self, tx: Tx, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> None:
+    async def _if_still_to_do(self, tx: Tx, kind: Kind[Any], jobs: Sequence[Pair]) -> None:
         [(job, delivered)] = jobs
         if not await store.find_held(tx, job.worker, [job]):
             logger().info("job.lost")
@@ -170,16 +163,14 @@ class Execution:
             await kind.work(tx, [delivered])
             await _end(tx, [job])
 
-    async def _in_time(
-        self, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]], work: Callable[..., Any]
-    ) -> Any:
+    async def _in_time(self, kind: Kind[Any], jobs: Sequence[Pair], work: Callable[..., Any]) -> Any:
         scope = Scope(jobs[0][1].organization, f"job {kind.name}")
         async with asyncio.timeout(kind.seconds):
             return await self._desk.database.run(scope, lambda tx: work(tx, kind, jobs), patient=True)
 
     # -- Errands
 
-    async def _errand(self, kind: Kind[Any], jobs: Sequence[tuple[Claimed, Delivered[Any]]]) -> Failures:
+    async def _errand(self, kind: Kind[Any], jobs: Sequence[Pair]) -> Failures:
         [(job, delivered)] = jobs
 
         async def end(tx: Tx) -> None:
@@ -232,8 +223,8 @@ class Execution:
 
     # -- Reading, telling, counting
 
-    def _read(self, kind: Kind[Any], jobs: Sequence[Claimed]) -> tuple[list[tuple[Claimed, Delivered[Any]]], Failures]:
-        readable: list[tuple[Claimed, Delivered[Any]]] = []
+    def _read(self, kind: Kind[Any], jobs: Sequence[Claimed]) -> tuple[list[Pair], Failures]:
+        readable: list[Pair] = []
         failed: Failures = {}
         for job in jobs:
             try:
@@ -250,6 +241,10 @@ class Execution:
         if len(jobs) == 1:
             ids |= {"correlationId": str(first.correlation_id), "jobId": str(first.id)}
         return bound(**ids)
+
+
+async def _work(tx: Tx, kind: Kind[Any], jobs: Sequence[Pair]) -> None:
+    await kind.work(tx, [delivered for _, delivered in jobs])
 
 
 async def _end(tx: Tx, jobs: Sequence[Claimed]) -> None:

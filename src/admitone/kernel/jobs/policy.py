@@ -15,6 +15,7 @@ from typing import Any, Final
 import asyncpg
 import msgspec
 
+from admitone.kernel.breaker import DependencyUnavailable
 from admitone.kernel.db import RowBusy
 from admitone.kernel.driver import ConnectionLost, DatabaseUnavailable
 from admitone.kernel.errors import OutcomeUnknown, Refusal
@@ -32,14 +33,6 @@ NOT_ITS_FAULT: Final = (
     asyncpg.SerializationError,
 )
 WAIT_SECONDS: Final = 1
-
-
-class Deferred(Exception):
-    """Raised by a job that is not to run now, through no fault of its own: an open breaker, a closed window."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"not before {seconds:.0f} s from now")
-        self.seconds = seconds
 
 
 class LostTooOften(Exception):
@@ -73,8 +66,8 @@ class Bury:
 def after_failure(
     kind: Kind[Any], job: Claimed, error: BaseException, now: datetime, chance: Callable[[], float] = random.random
 ) -> Again | Bury:
-    if isinstance(error, Deferred):
-        return Again(now + timedelta(seconds=error.seconds), spends=False)
+    if isinstance(error, DependencyUnavailable):
+        return Again(now + timedelta(seconds=error.retry_after_seconds * (0.5 + chance())), spends=False)
     if is_not_its_fault(error):
         return Again(now + timedelta(seconds=WAIT_SECONDS * (0.5 + chance())), spends=False)
     if isinstance(error, LostTooOften):
