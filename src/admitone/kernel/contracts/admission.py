@@ -11,7 +11,7 @@ from admitone.kernel.contracts.contract import Contract
 from admitone.kernel.contracts.credentials import credential_of, refuse_cross_site, refuse_outsiders
 from admitone.kernel.contracts.incoming import Incoming
 from admitone.kernel.ids import OrganizationId
-from admitone.kernel.limits import Hit, Limit, Per
+from admitone.kernel.limits import Hit, Limit
 from admitone.kernel.scope import Caller
 
 _ANONYMOUS = (Audience.PUBLIC, Audience.INTERNAL)
@@ -31,8 +31,8 @@ class Admission:
         self._authority = authority
         self._internal_secret = internal_secret
         self._session_cookie = session_cookie
-        self._limits = tuple(limit for limit in contract.limits if limit.per is not Per.REQUEST)
-        self._limits_of_request = tuple(limit for limit in contract.limits if limit.per is Per.REQUEST)
+        self._limits = tuple(limit for limit in contract.limits if not limit.per.is_in_request)
+        self._limits_of_request = tuple(limit for limit in contract.limits if limit.per.is_in_request)
         self._anonymous = contract.audience in _ANONYMOUS and not contract.recognizes
         self._unasked = self._anonymous and not contract.limits and contract.gate is None
 

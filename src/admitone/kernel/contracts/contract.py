@@ -179,6 +179,9 @@ def _about_who_may_call(contract: Contract) -> Iterator[str]:
         yield f"audience {contract.audience.name} has no permissions"
     if contract.recognizes and contract.audience is not Audience.PUBLIC:
         yield "only a public contract may leave open who calls"
+    for limit in contract.limits:
+        if limit.per.is_in_request and limit.subject is None:
+            yield f"limit {limit.name} counts something in the request; say what with `on`"
 
 
 def _about_repeating(contract: Contract) -> Iterator[str]:
