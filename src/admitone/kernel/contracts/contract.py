@@ -113,6 +113,12 @@ class Contract:
     def needs_organization(self) -> bool:
         return self.audience is Audience.ORGANIZATION
 
+    @property
+    def is_open(self) -> bool:
+        """Whether its callers are let in unasked: nobody has to be known, nothing is counted, nothing is gated."""
+        anonymous = self.audience in (Audience.PUBLIC, Audience.INTERNAL) and not self.recognizes
+        return anonymous and not self.limits and self.gate is None
+
     def serves(self, handler: Handler) -> Handler:
         """Say who does the work: `async def (call, request) -> answer`, without `request` where nothing is taken."""
         if self.handler is not None:
