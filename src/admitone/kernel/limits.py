@@ -149,6 +149,11 @@ COUNT_HITS = """
     SELECT b.key, 0, b.ends_at FROM kernel.ban AS b WHERE b.key = ANY($5::bytea[]) AND b.ends_at > $4
 """
 
+FIND_BANS = """
+    SELECT b.key, 0 AS hits, b.ends_at FROM kernel.ban AS b WHERE b.key = ANY($1::bytea[]) AND b.ends_at > $2
+"""
+"""Where nothing is counted: a third less than the whole."""
+
 COUNT_CLOSURES = """
     INSERT INTO kernel.limit_counter AS c (key, hits, ends_at)
     SELECT v.key, 1, $2
@@ -184,7 +189,10 @@ async def weigh(
     # cannot touch a row twice.
     rows = [Period(key, number, tx.now + by_key[key].limit.period) for key, number in sorted(Counter(keys).items())]
     bans = {key_of_ban(subject): subject for subject in subjects}
-    found = await tx.fetch(COUNT_HITS, *columns(rows, "key", "hits", "ends_at"), tx.now, list(bans))
+    if rows:
+        found = await tx.fetch(COUNT_HITS, *columns(rows, "key", "hits", "ends_at"), tx.now, list(bans))
+    else:
+        found = await tx.fetch(FIND_BANS, list(bans), tx.now)
     periods = {row["key"]: Period(**row) for row in found}
     before = {row.key: periods[row.key].hits - row.hits for row in rows}
     crossed = [key for key in before if _closes(by_key[key].limit, before[key], periods[key].hits)]
