@@ -88,6 +88,20 @@ CREATE TABLE kernel.audit_entry (
 ALTER TABLE ONLY kernel.audit_entry FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.audit_entry OWNER TO admitone_owner;
 
+-- Name: ban; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.ban (
+    key bytea NOT NULL,
+    organization_id uuid NOT NULL,
+    reason_code text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    CONSTRAINT ban_key_check CHECK ((octet_length(key) = 16)),
+    CONSTRAINT ban_organization_id_check CHECK ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid)),
+    CONSTRAINT ban_reason_code_check CHECK (((length(reason_code) >= 1) AND (length(reason_code) <= 100)))
+);
+ALTER TABLE ONLY kernel.ban FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.ban OWNER TO admitone_owner;
+
 -- Name: breaker; Type: TABLE; Schema: kernel; Owner: admitone_owner
 CREATE TABLE kernel.breaker (
     dependency text NOT NULL,
@@ -299,6 +313,22 @@ CREATE TABLE kernel.schedule (
 ALTER TABLE ONLY kernel.schedule FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.schedule OWNER TO admitone_owner;
 
+-- Name: streak; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.streak (
+    key bytea NOT NULL,
+    failed_at timestamp with time zone[] NOT NULL,
+    step_up boolean NOT NULL,
+    closed_until timestamp with time zone,
+    ends_at timestamp with time zone NOT NULL,
+    turn bigint NOT NULL,
+    CONSTRAINT streak_check CHECK ((ends_at >= closed_until)),
+    CONSTRAINT streak_key_check CHECK ((octet_length(key) = 16)),
+    CONSTRAINT streak_turn_check CHECK ((turn > 0))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05');
+ALTER TABLE ONLY kernel.streak FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.streak OWNER TO admitone_owner;
+
 -- Name: tenant; Type: TABLE; Schema: kernel; Owner: admitone_owner
 CREATE TABLE kernel.tenant (
     id uuid NOT NULL,
@@ -322,6 +352,10 @@ ALTER TABLE kernel.worker OWNER TO admitone_owner;
 -- Name: audit_entry audit_entry_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.audit_entry
     ADD CONSTRAINT audit_entry_pkey PRIMARY KEY (id);
+
+-- Name: ban ban_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.ban
+    ADD CONSTRAINT ban_pkey PRIMARY KEY (key);
 
 -- Name: breaker breaker_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.breaker
@@ -374,6 +408,10 @@ ALTER TABLE ONLY kernel.outbox
 -- Name: schedule schedule_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.schedule
     ADD CONSTRAINT schedule_pkey PRIMARY KEY (name);
+
+-- Name: streak streak_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.streak
+    ADD CONSTRAINT streak_pkey PRIMARY KEY (key);
 
 -- Name: tenant tenant_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.tenant
@@ -433,6 +471,9 @@ ALTER TABLE ONLY kernel.inbox
 ALTER TABLE ONLY kernel.outbox
     ADD CONSTRAINT outbox_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
+-- Name: ban app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY app_own ON kernel.ban TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
 -- Name: dead_letter app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY app_own ON kernel.dead_letter TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
@@ -471,6 +512,15 @@ CREATE POLICY authority_breaks ON kernel.breaker TO admitone_authority USING (tr
 
 -- Name: limit_counter authority_counts; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY authority_counts ON kernel.limit_counter TO admitone_authority USING (true) WITH CHECK (true);
+
+-- Name: streak authority_counts; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY authority_counts ON kernel.streak TO admitone_authority USING (true) WITH CHECK (true);
+
+-- Name: ban authority_reads; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY authority_reads ON kernel.ban FOR SELECT TO admitone_authority USING (true);
+
+-- Name: ban; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.ban ENABLE ROW LEVEL SECURITY;
 
 -- Name: breaker; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.breaker ENABLE ROW LEVEL SECURITY;
@@ -541,6 +591,9 @@ CREATE POLICY relay_runs ON kernel.job TO admitone_relay USING (true) WITH CHECK
 -- Name: schedule; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.schedule ENABLE ROW LEVEL SECURITY;
 
+-- Name: streak; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.streak ENABLE ROW LEVEL SECURITY;
+
 -- Name: tenant; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.tenant ENABLE ROW LEVEL SECURITY;
 
@@ -561,6 +614,10 @@ GRANT ALL ON FUNCTION kernel.add_partitions(since timestamp with time zone, unti
 
 -- Name: TABLE audit_entry; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT INSERT ON TABLE kernel.audit_entry TO admitone_app;
+
+-- Name: TABLE ban; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.ban TO admitone_app;
+GRANT SELECT ON TABLE kernel.ban TO admitone_authority;
 
 -- Name: TABLE breaker; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE kernel.breaker TO admitone_authority;
@@ -620,6 +677,9 @@ GRANT UPDATE(next_attempt_at) ON TABLE kernel.outbox TO admitone_relay;
 
 -- Name: TABLE schedule; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE kernel.schedule TO admitone_relay;
+
+-- Name: TABLE streak; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE kernel.streak TO admitone_authority;
 
 -- Name: TABLE tenant; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE kernel.tenant TO admitone_app;

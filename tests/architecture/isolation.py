@@ -28,6 +28,7 @@ MAY: dict[tuple[str, TableClass], set[str]] = {
 
 MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.APP, "kernel.audit_entry"): {"INSERT"},
+    (Role.APP, "kernel.ban"): WRITE,
     (Role.APP, "kernel.job"): {"SELECT", "INSERT", "DELETE"},
     (Role.APP, "kernel.job_key"): {"SELECT", "INSERT"},
     (Role.APP, "kernel.dead_letter"): {"SELECT", "UPDATE"},
@@ -42,6 +43,7 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "kernel.schedule"): {"SELECT", "INSERT", "UPDATE"},
     (Role.AUTHORITY, "kernel.limit_counter"): {"SELECT", "INSERT", "UPDATE"},
     (Role.AUTHORITY, "kernel.breaker"): {"SELECT", "INSERT", "UPDATE"},
+    (Role.AUTHORITY, "kernel.streak"): {"SELECT", "INSERT", "UPDATE"},
     (Role.AUTHORITY, "kernel.migration"): set(),
 }
 """What it may do with one table instead: the app enqueues and audits, authority counts. New ones are a line here."""

@@ -15,10 +15,12 @@ from tests.architecture.source_tree import Source
 
 KERNEL_STORES = (
     "admitone.kernel.audit",
+    "admitone.kernel.bans",
     "admitone.kernel.breaker",
     "admitone.kernel.event_log",
     "admitone.kernel.idempotency",
     "admitone.kernel.limits",
+    "admitone.kernel.streaks",
 )
 """Kernel modules that own tables: small enough to be policy and store in one."""
 

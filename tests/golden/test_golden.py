@@ -23,9 +23,13 @@ from admitone.kernel.facts import Fact
 from admitone.kernel.manifest import Module
 from admitone.kernel.states import render_all, write_all
 from admitone.kernel.words import untranslated_refusals
+from tests.architecture.source_tree import SOURCE, sources
 from tests.toy.module import MODULE as TOY
 
 HERE = Path(__file__).parent
+# A refusal counts from the moment its module is loaded: all of them, whatever ran before.
+for source in sources(SOURCE):
+    import_module(source.name)
 STATES = HERE.parent.parent / "docs" / "states"
 TOY_STATES = HERE / "states"
 

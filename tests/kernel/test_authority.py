@@ -19,9 +19,9 @@ from admitone.kernel.crypto import digest_of
 from admitone.kernel.db import Database, PlatformTx
 from admitone.kernel.errors import Refusal, Throttled, Unauthenticated
 from admitone.kernel.ids import IdentityId, OrganizationId, uuid7
-from admitone.kernel.limits import Limit, Per
+from admitone.kernel.limits import Hit, Limit, Per
 from admitone.kernel.scope import Caller
-from tests.builders import a_credential, an_organization
+from tests.builders import Credential, a_credential, an_organization
 from tests.toy.authority import ToyAuthority
 
 
@@ -171,3 +171,53 @@ async def test_all_addresses_of_one_customer_are_one_subject(reader: AuthorityRe
     with pytest.raises(Throttled):
         await knock("2001:db8::2")
     await knock("2001:db8:0:1::1")
+
+
+async def test_a_person_on_one_thing_is_counted_apart_from_the_person_and_from_the_thing(
+    reader: AuthorityReader, database: Database, superuser
+) -> None:
+    """createCheckout has such a limit: what one does to one thing, beside a cap for the address."""
+    on_source = Limit(f"test.both.{uuid7()}", count=2, seconds=60, per=Per.IDENTITY_AND_REQUEST, subject=str)
+    cap = Limit(f"test.cap.{uuid7()}", count=7, seconds=300, per=Per.ADDRESS)
+    scope = await an_organization(database)
+    ana, rui = [await a_credential(superuser, scope, "toy.increment") for _ in range(2)]
+    caller = Caller(address=f"address-{uuid7()}")
+
+    async def buy(who: Credential, source: str) -> None:
+        hits = (Hit(on_source, source),)
+        await reader.ask(ask(who.text, scope.organization, limits=(cap,), hits=hits, caller=caller))
+
+    for _ in range(2):
+        await buy(ana, "concert")
+    with pytest.raises(Throttled) as refused:
+        await buy(ana, "concert")
+    assert refused.value.retry_after_seconds <= 60
+    for _ in range(2):
+        await buy(ana, "match")
+        await buy(rui, "concert")
+    with pytest.raises(Throttled) as refused:
+        await buy(rui, "match")
+    assert refused.value.retry_after_seconds > 60
+
+
+async def test_of_several_limits_the_one_that_lasts_says_when_to_come_back(reader: AuthorityReader) -> None:
+    short, long = (Limit(f"test.{n}.{uuid7()}", count=1, seconds=n, per=Per.ADDRESS) for n in (60, 3600))
+    knock = ask(None, None, audience=Audience.PUBLIC, permission=None, limits=(short, long))
+    await reader.ask(knock)
+    with pytest.raises(Throttled) as refused:
+        await reader.ask(knock)
+    assert refused.value.retry_after_seconds > 60
+
+
+async def test_who_is_not_known_is_counted_on_one_thing_by_address(reader: AuthorityReader) -> None:
+    limit = Limit(f"test.both.{uuid7()}", count=1, seconds=60, per=Per.IDENTITY_AND_REQUEST, subject=str)
+
+    async def knock(address: str, source: str) -> None:
+        public = {"audience": Audience.PUBLIC, "permission": None, "hits": (Hit(limit, source),)}
+        await reader.ask(ask(None, None, **public, caller=Caller(address=address)))
+
+    await knock("203.0.113.1", "concert")
+    await knock("203.0.113.1", "match")
+    await knock("203.0.113.2", "concert")
+    with pytest.raises(Throttled):
+        await knock("203.0.113.1", "concert")

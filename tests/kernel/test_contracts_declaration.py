@@ -22,6 +22,7 @@ from admitone.kernel.contracts import (
     Writes,
 )
 from admitone.kernel.ids import OrganizationId
+from admitone.kernel.limits import Limit, Per
 from tests.kernel.contract_desk import CONTRACTS, Desk, DeskClosed, contract
 
 
@@ -93,6 +94,8 @@ def test_a_complete_declaration_is_a_value():
         ({"reads": Reads.JSON, "post": "/x/{name}/{idempotencyKey}"}, "no field to read"),
         ({"writes": Writes.PAGE}, "cannot give"),
         ({"wait_seconds": 0}, "limit"),
+        ({"limits": (Limit("x.per_email", 3, 60, Per.REQUEST),)}, "say what"),
+        ({"limits": (Limit("x.per_both", 3, 60, Per.IDENTITY_AND_REQUEST),)}, "say what"),
     ],
 )  # fmt: skip
 def test_an_incomplete_declaration_names_the_contract_and_what_is_missing(said, complaint):

@@ -2,8 +2,9 @@
 
 Promise: credentials, permissions, gates and limits of a call are resolved by one read that is never cached, so a
 revoked key is dead at once; what cannot be resolved is refused. The tables behind it belong to a package above
-(`Authority` is its port); the limits are counted here. They speak before the credential does: a caller who guesses
-too often learns nothing more.
+(`Authority` is its port); limits and bans are weighed here, in one statement. They speak before the credential does: a
+caller who guesses too often learns nothing more. Whoever is not asked (what is public, uncounted and ungated) is not
+weighed either: a ban closes doors, not the shop window.
 """
 
 from collections.abc import Sequence
@@ -16,9 +17,9 @@ from admitone.kernel import limits
 from admitone.kernel.batch import Batcher
 from admitone.kernel.commands import Command
 from admitone.kernel.db import PlatformTx
-from admitone.kernel.errors import Forbidden, Refusal, Unauthenticated
+from admitone.kernel.errors import Forbidden, Refusal, Throttled, Unauthenticated
 from admitone.kernel.ids import IdentityId, OrganizationId
-from admitone.kernel.limits import Hit, Limit, Per, by_address
+from admitone.kernel.limits import Hit, Limit, Per, by_address, by_device, by_identity, by_organization
 from admitone.kernel.scope import Caller, PlatformScope, Role
 
 
@@ -46,6 +47,12 @@ class FeatureDisabled(Forbidden):
     code = "FEATURE_DISABLED"
 
 
+class SubjectBanned(Forbidden):
+    """This is closed to you for now."""
+
+    code = "SUBJECT_BANNED"
+
+
 class Ask(msgspec.Struct, frozen=True):
     """What one call needs to know before it may go on."""
 
@@ -57,7 +64,7 @@ class Ask(msgspec.Struct, frozen=True):
     caller: Caller
     limits: tuple[Limit, ...] = ()
     hits: tuple[Hit, ...] = ()
-    """Limits whose subject stands in the request itself."""
+    """Limits whose subject, or the rest of it, stands in the request itself."""
 
     @property
     def trivial(self) -> bool:
@@ -113,37 +120,72 @@ class AuthorityReader:
 
     async def _resolve_many(self, tx: PlatformTx, asks: Sequence[Ask]) -> Sequence[Granted | Refusal]:
         granted = await self._authority.resolve(tx, asks)
-        hits = [_hits(ask, grant) for ask, grant in zip(asks, granted, strict=True)]
-        verdicts = iter(await limits.count(tx, [hit for some in hits for hit in some]))
+        subjects = [Subjects.of(ask, grant) for ask, grant in zip(asks, granted, strict=True)]
+        hits = [_hits(ask, known) for ask, known in zip(asks, subjects, strict=True)]
+        everybody = {each for some in subjects for each in some.known}
+        counted, banned = await limits.weigh(tx, [hit for some in hits for hit in some], everybody)
+        verdicts = iter(counted)
         answers: list[Granted | Refusal] = []
-        for grant, some in zip(granted, hits, strict=True):
+        for grant, known, some in zip(granted, subjects, hits, strict=True):
             throttled = [verdict for verdict in (next(verdicts) for _ in some) if verdict]
-            answers.append(throttled[0] if throttled else grant)
+            if banned and not banned.isdisjoint(known.known):
+                answers.append(SubjectBanned())
+            else:
+                answers.append(_longest(throttled) if throttled else grant)
         return answers
+
+
+def _longest(throttled: Sequence[Throttled]) -> Throttled:
+    """Of several limits the one that lasts: to come back before it ends would be in vain."""
+    return max(throttled, key=lambda verdict: verdict.retry_after_seconds)
 
 
 async def _count_many(tx: PlatformTx, hits: Sequence[Hit]) -> Sequence[bool]:
     return [verdict is None for verdict in await limits.count(tx, hits)]
 
 
-def _hits(ask: Ask, grant: Granted | Refusal) -> list[Hit]:
-    """What to count: the subjects we know of. An unknown credential still has an address."""
-    address = by_address(ask.caller.address)
-    subjects = _known(ask, grant) if isinstance(grant, Granted) else {}
-    # Whoever is refused, or leaves his subject out, is counted by his address: a stranger cannot use up what belongs to
-    # a member, and saying less lifts no limit.
-    own = [Hit(limit, subjects.get(limit.per, address)) for limit in ask.limits]
-    return [*own, *ask.hits]
+class Subjects(msgspec.Struct, frozen=True):
+    """What we ourselves know about a caller, each under the name of its `Per`."""
+
+    address: str
+    identity: str | None = None
+    organization: str | None = None
+    device: str | None = None
+
+    @classmethod
+    def of(cls, ask: Ask, grant: Granted | Refusal) -> "Subjects":
+        """Of one who is refused we know the address: anything else is a claim."""
+        address = by_address(ask.caller.address)
+        if isinstance(grant, Refusal):
+            return cls(address)
+        return cls(
+            address,
+            by_identity(grant.identity) if grant.identity else None,
+            by_organization(grant.organization) if grant.organization else None,
+            by_device(grant.organization or grant.identity or address, ask.caller.device)
+            if ask.caller.device
+            else None,
+        )
+
+    def counted(self, per: Per) -> str:
+        """Whoever is refused, or leaves his subject out, is counted by his address: a stranger cannot use up what
+        belongs to a member, and saying less lifts no limit."""
+        known: str | None = getattr(self, per)
+        return known or self.address
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        every = (self.address, self.identity, self.organization, self.device)
+        return tuple(each for each in every if each)
 
 
-def _known(ask: Ask, grant: Granted) -> dict[Per, str]:
-    """What we ourselves know about the caller. A device is one of its organisation, or of its person."""
-    subjects = {}
-    if grant.identity:
-        subjects[Per.IDENTITY] = f"{Per.IDENTITY}:{grant.identity}"
-    if grant.organization:
-        subjects[Per.ORGANIZATION] = f"{Per.ORGANIZATION}:{grant.organization}"
-    if ask.caller.device:
-        owner = grant.organization or grant.identity or by_address(ask.caller.address)
-        subjects[Per.DEVICE] = f"{Per.DEVICE}:{owner}:{ask.caller.device}"
-    return subjects
+def _hits(ask: Ask, subjects: Subjects) -> list[Hit]:
+    """What to count."""
+    own = [Hit(limit, subjects.counted(limit.per)) for limit in ask.limits]
+    return own + [_completed(hit, subjects) for hit in ask.hits]
+
+
+def _completed(hit: Hit, subjects: Subjects) -> Hit:
+    if hit.limit.per is Per.REQUEST:
+        return hit
+    return Hit(hit.limit, f"{subjects.counted(Per.IDENTITY)}\0{hit.subject}")

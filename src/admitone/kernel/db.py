@@ -157,7 +157,7 @@ class Transaction:
     async def each(self, works: Sequence[Callable[[], Awaitable[None]]]) -> list[Exception | None]:
         """Run one after another, each behind a savepoint; what one that raises wrote and published is taken back.
 
-        A savepoint is set again where it was released, in the same breath: this is for many, and a third of it is waiting.
+        A savepoint is set again where it was released, in the same breath, because this is for many.
         """
         errors: list[Exception | None] = []
         for work in works:

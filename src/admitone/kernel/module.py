@@ -8,7 +8,10 @@ MODULE = Module(
         Table("tenant", TableClass.TENANT),
         # An answer may say anything that the API says, so it is personal; it is kept for as long as a key is.
         Table("idempotency_key", TableClass.TENANT, Privacy.PERSONAL, retention_days=3, append_only=True),
+        # A row of these three means nothing after its `ends_at`, and may be removed from then on.
         Table("limit_counter", TableClass.PLATFORM, Privacy.PSEUDONYMOUS),
+        Table("ban", TableClass.PLATFORM, Privacy.PSEUDONYMOUS),
+        Table("streak", TableClass.PLATFORM, Privacy.PSEUDONYMOUS),
         Table("audit_entry", TableClass.PLATFORM, Privacy.PSEUDONYMOUS, append_only=True),
         Table("breaker", TableClass.PLATFORM),
         Table("migration", TableClass.PLATFORM),

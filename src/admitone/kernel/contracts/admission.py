@@ -11,7 +11,7 @@ from admitone.kernel.contracts.contract import Contract
 from admitone.kernel.contracts.credentials import credential_of, refuse_cross_site, refuse_outsiders
 from admitone.kernel.contracts.incoming import Incoming
 from admitone.kernel.ids import OrganizationId
-from admitone.kernel.limits import Hit, Limit, Per
+from admitone.kernel.limits import Hit, Limit
 from admitone.kernel.scope import Caller
 
 _ANONYMOUS = (Audience.PUBLIC, Audience.INTERNAL)
@@ -31,10 +31,10 @@ class Admission:
         self._authority = authority
         self._internal_secret = internal_secret
         self._session_cookie = session_cookie
-        self._limits = tuple(limit for limit in contract.limits if limit.per is not Per.REQUEST)
-        self._limits_of_request = tuple(limit for limit in contract.limits if limit.per is Per.REQUEST)
+        self._limits = tuple(limit for limit in contract.limits if not limit.per.is_in_request)
+        self._limits_of_request = tuple(limit for limit in contract.limits if limit.per.is_in_request)
         self._anonymous = contract.audience in _ANONYMOUS and not contract.recognizes
-        self._unasked = self._anonymous and not contract.limits and contract.gate is None
+        self._open = contract.is_open
 
     async def admit(self, incoming: Incoming, request: Any, organization: OrganizationId | None) -> Caller:
         """The caller, if it may."""
@@ -44,7 +44,7 @@ class Admission:
             refuse_outsiders(incoming, self._internal_secret)
         if contract.sets_cookies and not contract.is_safe:
             refuse_cross_site(incoming, silent_is_ours=True)
-        if self._unasked:
+        if self._open:
             return caller
         granted = await self._authority.ask(self._ask(incoming, request, organization, caller))
         if organization is not None and granted.organization != organization:

@@ -113,6 +113,12 @@ class Contract:
     def needs_organization(self) -> bool:
         return self.audience is Audience.ORGANIZATION
 
+    @property
+    def is_open(self) -> bool:
+        """Whether its callers are let in unasked: nobody has to be known, nothing is counted, nothing is gated."""
+        anonymous = self.audience in (Audience.PUBLIC, Audience.INTERNAL) and not self.recognizes
+        return anonymous and not self.limits and self.gate is None
+
     def serves(self, handler: Handler) -> Handler:
         """Say who does the work: `async def (call, request) -> answer`, without `request` where nothing is taken."""
         if self.handler is not None:
@@ -179,6 +185,9 @@ def _about_who_may_call(contract: Contract) -> Iterator[str]:
         yield f"audience {contract.audience.name} has no permissions"
     if contract.recognizes and contract.audience is not Audience.PUBLIC:
         yield "only a public contract may leave open who calls"
+    for limit in contract.limits:
+        if limit.per.is_in_request and limit.subject is None:
+            yield f"limit {limit.name} counts something in the request; say what with `on`"
 
 
 def _about_repeating(contract: Contract) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from admitone.kernel import errors
-from admitone.kernel.authority import Audience, FeatureDisabled, PermissionDenied
+from admitone.kernel.authority import Audience, FeatureDisabled, PermissionDenied, SubjectBanned
 from admitone.kernel.contracts.contract import ORGANIZATION_NAME, Contract
 from admitone.kernel.contracts.incoming import MalformedDevice
 from admitone.kernel.contracts.media import Reads, Writes
@@ -227,6 +227,8 @@ def _common(contract: Contract) -> Iterator[type[Refusal]]:
         yield FeatureDisabled
     if contract.limits:
         yield errors.Throttled
+    if not contract.is_open:
+        yield SubjectBanned
     if not contract.is_safe:
         yield errors.OutcomeUnknown
         if contract.audience is not Audience.INTERNAL:

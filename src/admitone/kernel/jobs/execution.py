@@ -137,7 +137,7 @@ class Execution:
         errors = await tx.each([partial(_work, tx, kind, part) for part in parts])
         doubtful = [pair for part, error in zip(parts, errors, strict=True) if error for pair in part]
         errors = await tx.each([partial(_work, tx, kind, [pair]) for pair in doubtful])
-        failed = {job.id: error for (job, _), error in zip(doubtful, errors, strict=True) if error}
+        failed: Failures = {job.id: error for (job, _), error in zip(doubtful, errors, strict=True) if error}
         await _end(tx, [job for job, _ in jobs if job.id not in failed])
         return failed
 
