@@ -13,7 +13,12 @@ from pglast.visitors import Visitor
 
 from tests.architecture.source_tree import Source
 
-KERNEL_STORES = ("admitone.kernel.audit", "admitone.kernel.idempotency", "admitone.kernel.limits")
+KERNEL_STORES = (
+    "admitone.kernel.audit",
+    "admitone.kernel.idempotency",
+    "admitone.kernel.limits",
+    "admitone.kernel.retention",
+)
 """Kernel modules that own tables: small enough to be policy and store in one."""
 
 MACHINERY = (
