@@ -48,6 +48,9 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
 OVERDUE = re.compile(r"\((\w+) < \(now\(\) - '(\d+) days?'::interval\)\)")
 """How a policy says what its table's retention has ended for, as PostgreSQL prints it: `kernel.purge` reads it so."""
 
+READ_WHOLE = {"kernel.limit_counter"}
+"""Kept for days without an index on the age: it lives for a day, and every count must stay a heap-only update."""
+
 COMMANDS = {"r": {"SELECT"}, "a": {"INSERT"}, "w": {"UPDATE"}, "d": {"DELETE"}, "*": WRITE}
 NEEDS_USING, NEEDS_CHECK = "rwd*", "aw*"
 POWERS = ("rolsuper", "rolbypassrls", "rolcanlogin", "rolcreaterole", "rolcreatedb", "rolreplication")
@@ -182,6 +185,9 @@ def retention(catalog: Catalog, declared: dict[str, Table], _: tuple[Module, ...
             yield f"{name} is {'' if name in partitioned else 'not '}partitioned, and its manifest says otherwise"
         if ("timestamptz", table.aged_by) not in {(c["type"], c["name"]) for c in catalog.of(name, catalog.columns)}:
             yield f"{name} has no {table.aged_by} timestamptz to be kept after"
+        by_age = any(index["first"] == table.aged_by for index in catalog.of(name, catalog.indexes))
+        if not (by_age or table.partitioned or name in READ_WHOLE):
+            yield f"{name} has no index that begins with {table.aged_by}, so its purge would read all of it"
         if len(for_owner) != 1 or not _is_overdue(for_owner[0]):
             yield f"{name} is kept for days, and it takes one policy, for its owner, to say which rows are overdue"
         elif for_owner[0]["using"] not in _days_after(table):

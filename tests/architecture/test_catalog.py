@@ -90,6 +90,7 @@ PLANTS = [
         "CREATE POLICY p ON kernel.job TO admitone_owner USING (run_at < now() - interval '9 days') WITH CHECK (false)",
         "kernel.job has a policy for what is overdue, and no days",
     ),
+    ("DROP INDEX kernel.job_key_by_age", "kernel.job_key has no index that begins with created_at"),
     ("CREATE INDEX i ON kernel.inbox (key, done_at)", "index kernel.i on kernel.inbox begins with key"),
     (
         "ALTER TABLE toy.increment DROP CONSTRAINT increment_pkey, ALTER organization_id DROP NOT NULL",
