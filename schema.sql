@@ -77,20 +77,26 @@ ALTER FUNCTION kernel.first_id(at timestamp with time zone) OWNER TO admitone_ow
 CREATE FUNCTION kernel.purge(target text, most integer, since timestamp with time zone, OUT purged bigint, OUT reached timestamp with time zone) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_indexscan TO 'on'
     AS $_$
 DECLARE
     aged_by text := (kernel.retention_of(target::regclass)).aged_by;
+    places  tid[];
 BEGIN
     IF EXISTS (SELECT FROM pg_class WHERE oid = target::regclass AND relkind = 'p') THEN
         RAISE EXCEPTION '% is partitioned: its partitions are dropped', target USING ERRCODE = 'wrong_object_type';
     END IF;
     EXECUTE format(
-        'WITH due AS (
-             SELECT ctid FROM %1$s WHERE %2$I >= $1 ORDER BY %2$I LIMIT $2 FOR UPDATE SKIP LOCKED),
-         gone AS (
-             DELETE FROM %1$s WHERE ctid = ANY (ARRAY(SELECT ctid FROM due)) RETURNING %2$I AS at)
-         SELECT count(*), max(at) FROM gone', target::regclass, aged_by)
-       INTO purged, reached USING since, most;
+        'SELECT array_agg(ctid), max(at)
+           FROM (SELECT ctid, %2$I AS at FROM %1$s WHERE %2$I >= $1 ORDER BY 2 LIMIT $2 FOR UPDATE SKIP LOCKED) AS due',
+        target::regclass, aged_by)
+       INTO places, reached USING since, most;
+    SET LOCAL enable_indexscan = off;
+    EXECUTE format('DELETE FROM %s WHERE ctid = ANY ($1)', target::regclass) USING places;
+    GET DIAGNOSTICS purged = ROW_COUNT;
 END
 $_$;
 ALTER FUNCTION kernel.purge(target text, most integer, since timestamp with time zone, OUT purged bigint, OUT reached timestamp with time zone) OWNER TO admitone_owner;

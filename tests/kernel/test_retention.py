@@ -14,6 +14,8 @@ from tests.architecture.isolation import READ_WHOLE
 from tests.architecture.statements import ALL_MODULES
 from tests.conftest import TestCluster
 
+ROWS_READ = "SELECT seq_scan, idx_scan, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relid = $1::text::regclass"
+
 
 @pytest.fixture
 async def archive(cluster: TestCluster, worker_id: str) -> AsyncIterator[Archive]:
@@ -126,20 +128,21 @@ async def test_what_one_run_leaves_the_next_one_takes(archive: Archive):
 
 
 @pytest.mark.parametrize("name", sorted(PURGED.keys() - READ_WHOLE))
-async def test_the_overdue_are_found_without_reading_the_whole_table(archive: Archive, name: str):
-    """In the session that will do it: without statistics, and inside the function."""
-    await archive.add(name, days_old=DECLARED[name].retention_days + 1, rows=20)
-    await archive.add(name, days_old=0, rows=20)
+@pytest.mark.parametrize("analyzed", [False, True])
+async def test_a_batch_reads_no_more_rows_than_it_takes(archive: Archive, name: str, analyzed: bool):
+    """In the session that will do it, whether statistics say nothing of overdue rows or there are none."""
+    await archive.add(name, days_old=0, rows=2_000)
+    if analyzed:
+        await archive.superuser.execute(f"ANALYZE {name}")
+    await archive.add(name, days_old=DECLARED[name].retention_days + 1, rows=500)
     session = archive.superuser
     async with session.transaction():
         for setting, value in session_of(Role.MAINTENANCE).items():
-            if not setting.startswith("citus"):
-                await session.execute(f"SELECT set_config('{setting}', $1, true)", value)
-        assert (await session.fetchrow(PURGE, name, 5, BEGINNING))["purged"] == 5
+            await session.execute("SELECT set_config($1, $2, true)", setting, value)
+        assert (await session.fetchrow(PURGE, name, 50, BEGINNING))["purged"] == 50
         await session.execute("SET LOCAL ROLE NONE")
-        scans = "SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relid = $1::text::regclass"
-        read = await session.fetchrow(scans, name)
-    assert (read["seq_scan"], read["idx_scan"]) == (0, 1)
+        read = await session.fetchrow(ROWS_READ, name)
+    assert (read["seq_scan"], read["idx_scan"], read["idx_tup_fetch"]) == (0, 1, 50)
 
 
 # -- Logs
