@@ -5,7 +5,7 @@ ALTER SCHEMA kernel OWNER TO admitone_owner;
 -- Name: add_partitions(timestamp with time zone, timestamp with time zone); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
 CREATE FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     SET "TimeZone" TO 'UTC'
     AS $$
 DECLARE
@@ -39,6 +39,32 @@ END
 $$;
 ALTER FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) OWNER TO admitone_owner;
 
+-- Name: drop_partition(text); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
+CREATE FUNCTION kernel.drop_partition(target text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "TimeZone" TO 'UTC'
+    SET lock_timeout TO '40ms'
+    AS $_$
+DECLARE
+    days   integer := (kernel.retention_of(target::regclass)).days;
+    oldest text;
+BEGIN
+    SELECT part.oid::regclass INTO oldest
+      FROM pg_inherits AS i
+      JOIN pg_class AS part ON part.oid = i.inhrelid
+     CROSS JOIN LATERAL substring(pg_get_expr(part.relpartbound, part.oid) FROM 'TO \(''(.+)''\)$') AS ends
+     WHERE i.inhparent = target::regclass AND ends::uuid <= kernel.first_id(now() - make_interval(days => days))
+     ORDER BY ends::uuid
+     LIMIT 1;
+    IF oldest IS NOT NULL THEN
+        EXECUTE 'DROP TABLE ' || oldest;
+    END IF;
+    RETURN oldest;
+END
+$_$;
+ALTER FUNCTION kernel.drop_partition(target text) OWNER TO admitone_owner;
+
 -- Name: first_id(timestamp with time zone); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
 CREATE FUNCTION kernel.first_id(at timestamp with time zone) RETURNS uuid
     LANGUAGE sql IMMUTABLE
@@ -46,6 +72,58 @@ CREATE FUNCTION kernel.first_id(at timestamp with time zone) RETURNS uuid
     SELECT (lpad(to_hex(floor(extract(epoch FROM at) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid
 $$;
 ALTER FUNCTION kernel.first_id(at timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: purge(text, integer, timestamp with time zone); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
+CREATE FUNCTION kernel.purge(target text, most integer, since timestamp with time zone, OUT purged bigint, OUT reached timestamp with time zone) RETURNS record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_indexscan TO 'on'
+    AS $_$
+DECLARE
+    aged_by text := (kernel.retention_of(target::regclass)).aged_by;
+    places  tid[];
+BEGIN
+    IF EXISTS (SELECT FROM pg_class WHERE oid = target::regclass AND relkind = 'p') THEN
+        RAISE EXCEPTION '% is partitioned: its partitions are dropped', target USING ERRCODE = 'wrong_object_type';
+    END IF;
+    EXECUTE format(
+        'SELECT array_agg(ctid), max(at)
+           FROM (SELECT ctid, %2$I AS at FROM %1$s WHERE %2$I >= $1 ORDER BY 2 LIMIT $2 FOR UPDATE SKIP LOCKED) AS due',
+        target::regclass, aged_by)
+       INTO places, reached USING since, most;
+    SET LOCAL enable_indexscan = off;
+    EXECUTE format('DELETE FROM %s WHERE ctid = ANY ($1)', target::regclass) USING places;
+    GET DIAGNOSTICS purged = ROW_COUNT;
+END
+$_$;
+ALTER FUNCTION kernel.purge(target text, most integer, since timestamp with time zone, OUT purged bigint, OUT reached timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: retention_of(regclass); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
+CREATE FUNCTION kernel.retention_of(target regclass, OUT aged_by text, OUT days integer) RETURNS record
+    LANGUAGE plpgsql STABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "IntervalStyle" TO 'postgres'
+    AS $_$
+DECLARE
+    rules text[];
+BEGIN
+    SELECT array_agg(pg_get_expr(p.polqual, p.polrelid)) INTO rules
+      FROM pg_policy AS p
+      JOIN pg_class AS c ON c.oid = p.polrelid
+     WHERE p.polrelid = target AND c.relforcerowsecurity AND p.polroles && ARRAY[c.relowner, 0::oid];
+    IF cardinality(rules) = 1 THEN
+        SELECT said[1], said[2] INTO aged_by, days
+          FROM regexp_match(rules[1], '^\((\w+) < \(now\(\) - ''(\d+) days?''::interval\)\)$') AS said;
+    END IF;
+    IF days IS NULL THEN
+        RAISE EXCEPTION '% has no retention: its rows are kept', target USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+END
+$_$;
+ALTER FUNCTION kernel.retention_of(target regclass, OUT aged_by text, OUT days integer) OWNER TO admitone_owner;
 
 -- Name: set_scope(uuid, uuid, integer, boolean); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
 CREATE FUNCTION kernel.set_scope(organization uuid, identity uuid, patience_ms integer, writes boolean, OUT at timestamp with time zone, OUT transaction_id text) RETURNS record
@@ -421,8 +499,14 @@ ALTER TABLE ONLY kernel.tenant
 ALTER TABLE ONLY kernel.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (id);
 
+-- Name: audit_entry_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX audit_entry_by_age ON kernel.audit_entry USING btree (at);
+
 -- Name: audit_entry_by_organization; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX audit_entry_by_organization ON kernel.audit_entry USING btree (organization_id, id);
+
+-- Name: dead_letter_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX dead_letter_by_age ON kernel.dead_letter USING btree (died_at);
 
 -- Name: dead_letter_by_correlation; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX dead_letter_by_correlation ON kernel.dead_letter USING btree (correlation_id);
@@ -433,8 +517,23 @@ CREATE INDEX dead_letter_open ON kernel.dead_letter USING btree (id) WHERE (repl
 -- Name: event_log_by_correlation; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX event_log_by_correlation ON ONLY kernel.event_log USING btree (correlation_id);
 
+-- Name: fact_key_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX fact_key_by_age ON kernel.fact_key USING btree (created_at);
+
+-- Name: idempotency_key_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX idempotency_key_by_age ON kernel.idempotency_key USING btree (created_at);
+
+-- Name: inbox_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX inbox_by_age ON kernel.inbox USING btree (done_at);
+
+-- Name: job_attempt_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX job_attempt_by_age ON kernel.job_attempt USING btree (at);
+
 -- Name: job_attempt_by_key; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX job_attempt_by_key ON kernel.job_attempt USING btree (organization_id, key);
+
+-- Name: job_key_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX job_key_by_age ON kernel.job_key USING btree (created_at);
 
 -- Name: job_of_worker; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX job_of_worker ON kernel.job USING btree (worker) WHERE (worker IS NOT NULL);
@@ -447,6 +546,9 @@ CREATE INDEX job_ready_of_one ON kernel.job USING btree (organization_id, lane, 
 
 -- Name: job_suspect; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX job_suspect ON kernel.job USING btree (lane, priority, run_at) WHERE ((worker IS NULL) AND (crashes > 0));
+
+-- Name: outbox_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX outbox_by_age ON kernel.outbox USING btree (published_at) WHERE (published_at IS NOT NULL);
 
 -- Name: outbox_pending; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX outbox_pending ON kernel.outbox USING btree (next_attempt_at) WHERE (published_at IS NULL);
@@ -561,6 +663,36 @@ CREATE POLICY migration_owner ON kernel.migration TO admitone_owner USING (true)
 -- Name: outbox; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.outbox ENABLE ROW LEVEL SECURITY;
 
+-- Name: audit_entry overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.audit_entry TO admitone_owner USING ((at < (now() - '730 days'::interval))) WITH CHECK (false);
+
+-- Name: dead_letter overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.dead_letter TO admitone_owner USING ((died_at < (now() - '90 days'::interval))) WITH CHECK (false);
+
+-- Name: event_log overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.event_log TO admitone_owner USING ((created_at < (now() - '180 days'::interval))) WITH CHECK (false);
+
+-- Name: fact_key overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.fact_key TO admitone_owner USING ((created_at < (now() - '180 days'::interval))) WITH CHECK (false);
+
+-- Name: idempotency_key overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.idempotency_key TO admitone_owner USING ((created_at < (now() - '3 days'::interval))) WITH CHECK (false);
+
+-- Name: inbox overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.inbox TO admitone_owner USING ((done_at < (now() - '180 days'::interval))) WITH CHECK (false);
+
+-- Name: job_attempt overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.job_attempt TO admitone_owner USING ((at < (now() - '90 days'::interval))) WITH CHECK (false);
+
+-- Name: job_key overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.job_key TO admitone_owner USING ((created_at < (now() - '180 days'::interval))) WITH CHECK (false);
+
+-- Name: limit_counter overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.limit_counter TO admitone_owner USING ((ends_at < (now() - '1 day'::interval))) WITH CHECK (false);
+
+-- Name: outbox overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.outbox TO admitone_owner USING ((published_at < (now() - '30 days'::interval))) WITH CHECK (false);
+
 -- Name: dead_letter relay_buries; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY relay_buries ON kernel.dead_letter TO admitone_relay USING (true) WITH CHECK (true);
 
@@ -611,6 +743,17 @@ GRANT USAGE ON SCHEMA kernel TO admitone_maintenance;
 -- Name: FUNCTION add_partitions(since timestamp with time zone, until timestamp with time zone); Type: ACL; Schema: kernel; Owner: admitone_owner
 REVOKE ALL ON FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) TO admitone_maintenance;
+
+-- Name: FUNCTION drop_partition(target text); Type: ACL; Schema: kernel; Owner: admitone_owner
+REVOKE ALL ON FUNCTION kernel.drop_partition(target text) FROM PUBLIC;
+GRANT ALL ON FUNCTION kernel.drop_partition(target text) TO admitone_maintenance;
+
+-- Name: FUNCTION purge(target text, most integer, since timestamp with time zone, OUT purged bigint, OUT reached timestamp with time zone); Type: ACL; Schema: kernel; Owner: admitone_owner
+REVOKE ALL ON FUNCTION kernel.purge(target text, most integer, since timestamp with time zone, OUT purged bigint, OUT reached timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION kernel.purge(target text, most integer, since timestamp with time zone, OUT purged bigint, OUT reached timestamp with time zone) TO admitone_maintenance;
+
+-- Name: FUNCTION retention_of(target regclass, OUT aged_by text, OUT days integer); Type: ACL; Schema: kernel; Owner: admitone_owner
+REVOKE ALL ON FUNCTION kernel.retention_of(target regclass, OUT aged_by text, OUT days integer) FROM PUBLIC;
 
 -- Name: TABLE audit_entry; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT INSERT ON TABLE kernel.audit_entry TO admitone_app;

@@ -227,13 +227,13 @@ LANGUAGE sql IMMUTABLE AS $$
     SELECT (lpad(to_hex(floor(extract(epoch FROM at) * 1000)::bigint), 12, '0') || '00000000000000000000')::uuid
 $$;
 
--- Makes the monthly partitions of every log that lacks one between two instants; gives how many it made.
+-- Makes the weekly partitions of every log that lacks one between two instants; gives how many it made.
 -- Nobody may reach a partition but through its log, so no policy is needed on it.
 CREATE FUNCTION kernel.add_partitions(since timestamptz, until timestamptz) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog SET timezone = 'UTC' AS $$
 DECLARE
     log   record;
-    month timestamptz;
+    week  timestamptz;
     name  text;
     made  integer := 0;
 BEGIN
@@ -244,17 +244,17 @@ BEGIN
          WHERE c.relkind = 'p' AND pg_get_userbyid(c.relowner) = current_user AND pg_get_partkeydef(c.oid) = 'RANGE (id)'
          ORDER BY 1, 2
     LOOP
-        month := date_trunc('month', since);
-        WHILE month <= until LOOP
-            name := log.name || to_char(month, '_YYYY_MM');
+        week := date_trunc('week', since);
+        WHILE week <= until LOOP
+            name := log.name || to_char(week, '_IYYY_"w"IW');
             IF to_regclass(format('%I.%I', log.schema, name)) IS NULL THEN
                 EXECUTE format('CREATE TABLE %I.%I PARTITION OF %I.%I FOR VALUES FROM (%L) TO (%L)', log.schema, name,
-                    log.schema, log.name, kernel.first_id(month), kernel.first_id(month + interval '1 month'));
+                    log.schema, log.name, kernel.first_id(week), kernel.first_id(week + interval '7 days'));
                 EXECUTE format('ALTER TABLE %I.%I ENABLE ROW LEVEL SECURITY', log.schema, name);
                 EXECUTE format('ALTER TABLE %I.%I FORCE ROW LEVEL SECURITY', log.schema, name);
                 made := made + 1;
             END IF;
-            month := month + interval '1 month';
+            week := week + interval '7 days';
         END LOOP;
     END LOOP;
     RETURN made;

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from admitone.kernel.embedded import RUNTIME_LOGIN
-from admitone.kernel.manifest import Module, Table, TableClass
+from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 from admitone.kernel.migrate import OWNER
 from admitone.kernel.scope import Role
 from tests.architecture.catalog import Catalog, Row
@@ -48,8 +48,11 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
 }
 """What it may do with one table instead: the app enqueues and audits, authority counts. New ones are a line here."""
 
-OVERDUE = re.compile(r"\((\w+) < \(now\(\) - '(\d+) days'::interval\)\)")
-"""How a policy says what its table's retention has ended for, as PostgreSQL prints it."""
+OVERDUE = re.compile(r"\((\w+) < \(now\(\) - '(\d+) days?'::interval\)\)")
+"""How a policy says what its table's retention has ended for, as PostgreSQL prints it: `kernel.purge` reads it so."""
+
+READ_WHOLE = {"kernel.limit_counter", "kernel.streak"}
+"""Kept for days without an index on the age: they live for a day, and every count must stay a heap-only update."""
 
 COMMANDS = {"r": {"SELECT"}, "a": {"INSERT"}, "w": {"UPDATE"}, "d": {"DELETE"}, "*": WRITE}
 NEEDS_USING, NEEDS_CHECK = "rwd*", "aw*"
@@ -156,8 +159,53 @@ def _wrong_rows(policy: Row, kind: TableClass, modules: tuple[Module, ...]) -> I
 def _may_owner_see(policy: Row, kind: TableClass, modules: tuple[Module, ...]) -> bool:
     """What is overdue, to remove it; and registries, which are the owner's functions'."""
     if kind is TableClass.TENANT:
-        return policy["command"] in "rd" and OVERDUE.fullmatch(policy["using"] or "") is not None
+        return _is_overdue(policy)
     return kind is TableClass.PLATFORM or bool(_module(policy, modules).definer_functions)
+
+
+def _is_overdue(policy: Row) -> bool:
+    """To be seen, locked and deleted by the owner alone, and never written."""
+    return (
+        policy["roles"] == [OWNER]
+        and policy["permissive"]
+        and policy["command"] == "*"
+        and policy["with_check"] == "false"
+        and OVERDUE.fullmatch(policy["using"] or "") is not None
+    )
+
+
+def retention(catalog: Catalog, declared: dict[str, Table], _: tuple[Module, ...]) -> Iterator[str]:
+    """The days of a table stand in its manifest and in its policy, and both say the same."""
+    partitioned = {each["name"] for each in catalog.tables if each["kind"] == "p"}
+    for name, table in declared.items():
+        for_owner = [policy for policy in _policies(catalog, name) if OWNER in policy["roles"]]
+        if table.retention_days is None:
+            yield from _kept(name, table, for_owner)
+            continue
+        if table.kept_because:
+            yield f"{name} has days, and a reason to have none"
+        if (name in partitioned) != table.partitioned:
+            yield f"{name} is {'' if name in partitioned else 'not '}partitioned, and its manifest says otherwise"
+        if ("timestamptz", table.aged_by) not in {(c["type"], c["name"]) for c in catalog.of(name, catalog.columns)}:
+            yield f"{name} has no {table.aged_by} timestamptz to be kept after"
+        by_age = any(index["first"] == table.aged_by for index in catalog.of(name, catalog.indexes))
+        if not (by_age or table.partitioned or name in READ_WHOLE):
+            yield f"{name} has no index that begins with {table.aged_by}, so its purge would read all of it"
+        if len(for_owner) != 1 or not _is_overdue(for_owner[0]):
+            yield f"{name} is kept for days, and it takes one policy, for its owner, to say which rows are overdue"
+        elif for_owner[0]["using"] not in _days_after(table):
+            yield f"{name} is kept for {table.retention_days} days after {table.aged_by}, not {for_owner[0]['using']}"
+
+
+def _kept(name: str, table: Table, for_owner: list[Row]) -> Iterator[str]:
+    if table.privacy is not Privacy.NONE and not table.kept_because:
+        yield f"{name} is about people; say for how many days it is kept, or why it has none"
+    if any(policy["name"] == "overdue" or OVERDUE.search(policy["using"] or "") for policy in for_owner):
+        yield f"{name} has a policy for what is overdue, and no days in its manifest"
+
+
+def _days_after(table: Table) -> set[str]:
+    return {f"({table.aged_by} < (now() - '{table.retention_days} {word}'::interval))" for word in ("day", "days")}
 
 
 def _module(policy: Row, modules: tuple[Module, ...]) -> Module:
@@ -187,8 +235,8 @@ def tenant_keys(catalog: Catalog, declared: dict[str, Table], modules: tuple[Mod
             continue
         if name not in listed or index["is_unique"]:
             yield f"index {name} on {table} begins with {index['first']}, not with {owner_of(table)}"
-        elif index["method"] == "btree" and not _crosses(catalog, index):
-            yield f"index {name} is listed, but neither a buyer nor the relay reads across organisations by it"
+        elif index["method"] == "btree" and not _crosses(catalog, index, declared[table]):
+            yield f"index {name} is listed, but no buyer, relay or retention reads across organisations by it"
         excused.add(name)
     yield from (f"index {name} is listed as an exception and is none" for name in sorted(listed - excused))
 
@@ -247,6 +295,7 @@ CHECKS: tuple[Check, ...] = (
     roles,
     grants,
     policies,
+    retention,
     tenant_columns,
     tenant_keys,
     foreign_keys,
@@ -264,10 +313,14 @@ def _policies(catalog: Catalog, table: str) -> list[Row]:
     return catalog.of(table, catalog.policies)
 
 
-def _crosses(catalog: Catalog, index: Row) -> bool:
-    """A buyer's rows are found by the person, the relay's by what it looks for."""
+def _crosses(catalog: Catalog, index: Row, table: Table) -> bool:
+    """A buyer's rows are found by the person, the relay's by what it looks for, and what is overdue by its age."""
     readers = {role for policy in _policies(catalog, index["table"]) for role in policy["roles"]}
-    return Role.RELAY in readers or (Role.BUYER in readers and index["first"] == "identity_id")
+    return (
+        Role.RELAY in readers
+        or (Role.BUYER in readers and index["first"] == "identity_id")
+        or (table.retention_days is not None and index["first"] == table.aged_by)
+    )
 
 
 def _reaching_anchor(catalog: Catalog) -> set[str]:

@@ -20,6 +20,7 @@ KERNEL_STORES = (
     "admitone.kernel.event_log",
     "admitone.kernel.idempotency",
     "admitone.kernel.limits",
+    "admitone.kernel.retention",
     "admitone.kernel.streaks",
 )
 """Kernel modules that own tables: small enough to be policy and store in one."""

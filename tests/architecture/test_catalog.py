@@ -64,6 +64,34 @@ PLANTS = [
         "CREATE POLICY p ON kernel.tenant TO admitone_owner USING (true) WITH CHECK (true)",
         "policy p on kernel.tenant lets the owner see rows",
     ),
+    ("DROP POLICY overdue ON kernel.outbox", "kernel.outbox is kept for days, and it takes one policy"),
+    (
+        "ALTER POLICY overdue ON kernel.outbox USING (published_at < now() - interval '29 days')",
+        "kernel.outbox is kept for 30 days after published_at, not",
+    ),
+    (
+        "ALTER POLICY overdue ON kernel.outbox USING (created_at < now() - interval '30 days')",
+        "kernel.outbox is kept for 30 days after published_at, not",
+    ),
+    (
+        "ALTER POLICY overdue ON kernel.outbox USING (published_at IS NULL OR published_at < now() - interval '30 days')",
+        "policy overdue on kernel.outbox lets the owner see rows",
+    ),
+    ("ALTER POLICY overdue ON kernel.outbox WITH CHECK (true)", "kernel.outbox is kept for days, and it takes one"),
+    (
+        "ALTER POLICY overdue ON kernel.dead_letter TO admitone_owner, admitone_relay",
+        "kernel.dead_letter is kept for days, and it takes one policy",
+    ),
+    (
+        "CREATE POLICY p ON kernel.job_attempt FOR SELECT TO admitone_owner USING (true)",
+        "kernel.job_attempt is kept for days, and it takes one policy",
+    ),
+    (
+        "CREATE POLICY p ON kernel.job TO admitone_owner USING (run_at < now() - interval '9 days') WITH CHECK (false)",
+        "kernel.job has a policy for what is overdue, and no days",
+    ),
+    ("DROP INDEX kernel.job_key_by_age", "kernel.job_key has no index that begins with created_at"),
+    ("CREATE INDEX i ON kernel.inbox (key, done_at)", "index kernel.i on kernel.inbox begins with key"),
     (
         "ALTER TABLE toy.increment DROP CONSTRAINT increment_pkey, ALTER organization_id DROP NOT NULL",
         "toy.increment has no organization_id uuid NOT NULL",
@@ -160,6 +188,30 @@ async def test_a_table_of_the_wrong_class_is_seen(superuser: asyncpg.Connection)
     seen = faults(await read_catalog(superuser), (*ALL_MODULES[:-1], disguised))
     assert any("admitone_app may UPDATE toy.counter" in each for each in seen)
     assert any("admitone_buyer may SELECT toy.profile" in each for each in seen)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "complaint"),
+    [
+        ("outbox", {"retention_days": 31}, "kernel.outbox is kept for 31 days after published_at, not"),
+        ("outbox", {"retention_days": None}, "kernel.outbox has a policy for what is overdue, and no days"),
+        ("outbox", {"aged_by": "created_at"}, "kernel.outbox is kept for 30 days after created_at, not"),
+        ("outbox", {"aged_by": "sent_at"}, "kernel.outbox has no sent_at timestamptz to be kept after"),
+        ("outbox", {"aged_by": "attempts"}, "kernel.outbox has no attempts timestamptz to be kept after"),
+        ("outbox", {"partitioned": True}, "kernel.outbox is not partitioned, and its manifest says otherwise"),
+        ("outbox", {"kept_because": "we like it"}, "kernel.outbox has days, and a reason to have none"),
+        ("event_log", {"partitioned": False}, "kernel.event_log is partitioned, and its manifest says otherwise"),
+        ("job", {"kept_because": ""}, "kernel.job is about people; say for how many days it is kept"),
+        ("schedule", {"retention_days": 9}, "kernel.schedule is kept for days, and it takes one policy"),
+    ],
+)
+async def test_a_manifest_that_promises_other_days_than_the_database_is_seen(
+    superuser: asyncpg.Connection, name: str, change: dict[str, object], complaint: str
+):
+    kernel, *others = ALL_MODULES
+    tables = tuple(replace(table, **change) if table.name == name else table for table in kernel.tables)
+    seen = faults(await read_catalog(superuser), (replace(kernel, tables=tables), *others))
+    assert any(complaint in each for each in seen), seen
 
 
 async def test_a_missing_role_is_seen(superuser: asyncpg.Connection):

@@ -29,6 +29,7 @@ CREATE TABLE toy.increment (
 );
 -- Listed exception: a person's own increments across organisations.
 CREATE INDEX increment_by_identity ON toy.increment (identity_id, id);
+CREATE INDEX increment_by_age ON toy.increment (at);
 
 -- What the toy's handlers did. The key is not unique, so that an effect that came twice shows.
 CREATE TABLE toy.heard (
@@ -88,6 +89,8 @@ CREATE POLICY app_own ON toy.heard TO admitone_app
     WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
 CREATE POLICY buyer_own ON toy.increment FOR SELECT TO admitone_buyer
     USING (identity_id = NULLIF(current_setting('app.identity_id', true), '')::uuid);
+CREATE POLICY overdue ON toy.increment TO admitone_owner
+    USING (at < now() - interval '400 days') WITH CHECK (false);
 CREATE POLICY identity_all ON toy.profile TO admitone_identity USING (true) WITH CHECK (true);
 CREATE POLICY buyer_own ON toy.profile FOR SELECT TO admitone_buyer
     USING (identity_id = NULLIF(current_setting('app.identity_id', true), '')::uuid);

@@ -50,8 +50,14 @@ class Table:
     name: str
     kind: TableClass
     privacy: Privacy = Privacy.NONE
-    retention_days: int | None = None
     append_only: bool = False
+    retention_days: int | None = None
+    """For so long after `aged_by` a row is kept; then `kernel.retention` removes it. Its migration says the same."""
+    aged_by: str = "created_at"
+    partitioned: bool = False
+    """A pure log, whose rows go with their partition."""
+    kept_because: str = ""
+    """Why rows about people have no such days."""
 
 
 @dataclass(frozen=True)

@@ -219,6 +219,7 @@ async def _apply(connection: asyncpg.Connection, migration: Migration) -> None:
 async def _add_partitions(connection: asyncpg.Connection) -> None:
     """Logs need a partition to write to before the first worker keeps them ahead."""
     async with connection.transaction():
+        await connection.execute(f"SET LOCAL lock_timeout = {_LOCK_TIMEOUT_MS}")
         await connection.execute(f"SET LOCAL ROLE {OWNER}")
         if await connection.fetchval("SELECT to_regproc('kernel.add_partitions')"):
             await connection.execute(
@@ -314,8 +315,8 @@ _NOISE = re.compile(r"\\(un)?restrict |SET default_(tablespace|table_access_meth
 
 def schema_of(url: str) -> str:
     """The schema of a database as SQL that says the same on every machine: what is committed as `schema.sql`."""
-    # Partitions come and go with the months.
-    words = ["--schema-only", "--exclude-table", "*.*_[0-9][0-9][0-9][0-9]_[0-9][0-9]", "--dbname", url]
+    # Partitions come and go with the weeks.
+    words = ["--schema-only", "--exclude-table", "*.*_[0-9][0-9][0-9][0-9]_w[0-9][0-9]", "--dbname", url]
     dumped = subprocess.run([embedded.tool("pg_dump"), *words], capture_output=True, text=True, check=False)
     if dumped.returncode != 0:
         raise MigrationProblem(f"pg_dump failed: {dumped.stderr.strip()}")
