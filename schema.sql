@@ -10,7 +10,7 @@ CREATE FUNCTION kernel.add_partitions(since timestamp with time zone, until time
     AS $$
 DECLARE
     log   record;
-    month timestamptz;
+    week  timestamptz;
     name  text;
     made  integer := 0;
 BEGIN
@@ -21,17 +21,17 @@ BEGIN
          WHERE c.relkind = 'p' AND pg_get_userbyid(c.relowner) = current_user AND pg_get_partkeydef(c.oid) = 'RANGE (id)'
          ORDER BY 1, 2
     LOOP
-        month := date_trunc('month', since);
-        WHILE month <= until LOOP
-            name := log.name || to_char(month, '_YYYY_MM');
+        week := date_trunc('week', since);
+        WHILE week <= until LOOP
+            name := log.name || to_char(week, '_IYYY_"w"IW');
             IF to_regclass(format('%I.%I', log.schema, name)) IS NULL THEN
                 EXECUTE format('CREATE TABLE %I.%I PARTITION OF %I.%I FOR VALUES FROM (%L) TO (%L)', log.schema, name,
-                    log.schema, log.name, kernel.first_id(month), kernel.first_id(month + interval '1 month'));
+                    log.schema, log.name, kernel.first_id(week), kernel.first_id(week + interval '7 days'));
                 EXECUTE format('ALTER TABLE %I.%I ENABLE ROW LEVEL SECURITY', log.schema, name);
                 EXECUTE format('ALTER TABLE %I.%I FORCE ROW LEVEL SECURITY', log.schema, name);
                 made := made + 1;
             END IF;
-            month := month + interval '1 month';
+            week := week + interval '7 days';
         END LOOP;
     END LOOP;
     RETURN made;
@@ -505,6 +505,9 @@ CREATE INDEX audit_entry_by_age ON kernel.audit_entry USING btree (at);
 -- Name: audit_entry_by_organization; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX audit_entry_by_organization ON kernel.audit_entry USING btree (organization_id, id);
 
+-- Name: ban_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX ban_by_age ON kernel.ban USING btree (ends_at);
+
 -- Name: dead_letter_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX dead_letter_by_age ON kernel.dead_letter USING btree (died_at);
 
@@ -666,6 +669,9 @@ ALTER TABLE kernel.outbox ENABLE ROW LEVEL SECURITY;
 -- Name: audit_entry overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY overdue ON kernel.audit_entry TO admitone_owner USING ((at < (now() - '730 days'::interval))) WITH CHECK (false);
 
+-- Name: ban overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.ban TO admitone_owner USING ((ends_at < (now() - '1 day'::interval))) WITH CHECK (false);
+
 -- Name: dead_letter overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY overdue ON kernel.dead_letter TO admitone_owner USING ((died_at < (now() - '90 days'::interval))) WITH CHECK (false);
 
@@ -692,6 +698,9 @@ CREATE POLICY overdue ON kernel.limit_counter TO admitone_owner USING ((ends_at 
 
 -- Name: outbox overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY overdue ON kernel.outbox TO admitone_owner USING ((published_at < (now() - '30 days'::interval))) WITH CHECK (false);
+
+-- Name: streak overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.streak TO admitone_owner USING ((ends_at < (now() - '1 day'::interval))) WITH CHECK (false);
 
 -- Name: dead_letter relay_buries; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY relay_buries ON kernel.dead_letter TO admitone_relay USING (true) WITH CHECK (true);

@@ -7,7 +7,7 @@ from typing import Any
 
 import asyncpg
 
-from admitone.entrypoints.worker import duties_of
+from admitone.entrypoints.duties import duties_of
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.jobs import Desk, Job, Kind, enqueue

@@ -19,6 +19,7 @@ KERNEL_STORES = (
     "admitone.kernel.breaker",
     "admitone.kernel.event_log",
     "admitone.kernel.idempotency",
+    "admitone.kernel.jobs.dead",
     "admitone.kernel.limits",
     "admitone.kernel.retention",
     "admitone.kernel.streaks",

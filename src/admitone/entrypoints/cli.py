@@ -8,11 +8,13 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from admitone.entrypoints.dlq import Misunderstood, dlq_commands, replay_facts
 from admitone.entrypoints.http import NoDatabase, build
 from admitone.entrypoints.modules import MODULES
 from admitone.entrypoints.run import run as run_everything
@@ -23,6 +25,7 @@ from admitone.entrypoints.worker import work
 from admitone.kernel.config import ROOT, Config, ConfigurationProblem, surroundings
 from admitone.kernel.driver import DatabaseUnavailable
 from admitone.kernel.embedded import SUPERUSER, Cluster, EmbeddedProblem, find_server
+from admitone.kernel.ids import InvalidId
 from admitone.kernel.migrate import MigrationProblem, migrate, schema_of
 from admitone.kernel.ports import Unwired
 
@@ -32,7 +35,9 @@ PROBLEMS = (
     ConfigurationProblem,
     DatabaseUnavailable,
     EmbeddedProblem,
+    InvalidId,
     MigrationProblem,
+    Misunderstood,
     NoDatabase,
     PortTaken,
     Unwired,
@@ -70,6 +75,21 @@ def serve(port: Port = None, data: Data = None) -> None:
 def worker(data: Data = None) -> None:
     """Relay facts, fire schedules and run jobs on a database that already runs."""
     work(build_worker(_config(None, data)))
+
+
+app.add_typer(dlq_commands(lambda: _config(None, None)), name="dlq")
+
+
+@app.command()
+def replay(
+    subscriber: Annotated[str, typer.Argument(help="As the job is called, such as crm.count_visit.")],
+    since: Annotated[datetime, typer.Option(help="From this instant (UTC) on.")],
+    until: Annotated[datetime | None, typer.Option(help="Before this instant (UTC); now, unless said.")] = None,
+    organization: Annotated[str | None, typer.Option(help="Only of this organisation.")] = None,
+    again: Annotated[str | None, typer.Option(help="Also what it heard before, once under this name.")] = None,
+) -> None:
+    """Tell a range of facts to one subscriber: those that it has not heard."""
+    replay_facts(_config(None, None), subscriber, since, until, organization, again)
 
 
 @app.command("migrate")

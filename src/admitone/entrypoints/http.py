@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
+from admitone.entrypoints.duties import subscriptions_of
 from admitone.entrypoints.modules import MODULES
 from admitone.kernel import config as settings
 from admitone.kernel import failpoints
@@ -20,6 +21,7 @@ from admitone.kernel.contracts import Audience, Call, Contract, Edge, File, Redi
 from admitone.kernel.db import Database
 from admitone.kernel.embedded import find_server
 from admitone.kernel.manifest import Module, check_contracts
+from admitone.kernel.operations import timeline_contract
 from admitone.kernel.ports import check_wired
 from admitone.kernel.scope import Role
 from admitone.kernel.telemetry import CONTENT_TYPE, Metrics, logger, render
@@ -75,7 +77,13 @@ def assemble(
 
     own = [contract for module in modules for contract in module.contracts]
     edge = Edge(
-        [*own, *health_contracts(ready), metrics_contract(metrics), home_contract()],
+        [
+            *own,
+            *health_contracts(ready),
+            metrics_contract(metrics),
+            timeline_contract(subscriptions_of(modules)),
+            home_contract(),
+        ],
         authority=reader,
         database=database,
         batcher=batcher,

@@ -15,17 +15,19 @@ from typing import Any
 import uvloop
 from prometheus_client import start_http_server
 
+from admitone.entrypoints.duties import duties_of
 from admitone.entrypoints.http import check_login, database_url
 from admitone.entrypoints.modules import MODULES
 from admitone.kernel import config as settings
 from admitone.kernel import failpoints, telemetry
 from admitone.kernel.batch import Batcher
+from admitone.kernel.breaker import Breakers
 from admitone.kernel.config import Config
 from admitone.kernel.db import Database
 from admitone.kernel.jobs.model import Desk
-from admitone.kernel.jobs.relay import Subscriptions
-from admitone.kernel.jobs.worker import Duties, Rhythm, Worker
-from admitone.kernel.manifest import Module
+from admitone.kernel.jobs.worker import Rhythm, Worker
+from admitone.kernel.manifest import Installation, Module
+from admitone.kernel.outbound import Outbound
 from admitone.kernel.ports import check_wired
 from admitone.kernel.scope import Role
 from admitone.kernel.telemetry import Metrics
@@ -41,6 +43,7 @@ class Workshop:
     modules: Sequence[Module]
     database: Database
     batcher: Batcher
+    outbound: Outbound
     worker: Worker
     metrics: Metrics
 
@@ -50,7 +53,8 @@ class Workshop:
         check_wired(port for module in self.modules for port in module.ports)
         await check_login(self.database, self.config)
         try:
-            await self.worker.run()
+            async with self.outbound:
+                await self.worker.run()
         finally:
             with suppress(TimeoutError):
                 await self.batcher.drain(DRAIN_SECONDS)
@@ -74,23 +78,10 @@ def assemble(
     for role in Role:
         metrics.watch_pool(role, partial(database.connections, role))
     batcher = Batcher(database, observed=metrics)
-    desk = Desk(database, batcher, services or {})
-    return Workshop(config, modules, database, batcher, Worker(desk, duties_of(modules), metrics, rhythm), metrics)
-
-
-def duties_of(modules: Sequence[Module]) -> Duties:
-    """What the manifests say; a kind that is subscribed or scheduled must be among the jobs of its package."""
-    kinds = [kind for module in modules for kind in module.jobs]
-    named = [each.kind for module in modules for each in module.subscriptions]
-    named += [each.kind for module in modules for each in module.schedules]
-    strangers = sorted({kind.name for kind in named if kind not in kinds})
-    twins = sorted({kind.name for kind in kinds if [each.name for each in kinds].count(kind.name) > 1})
-    if strangers or twins:
-        raise TypeError(f"jobs that no manifest lists: {strangers}; jobs of the same name: {twins}")
-    facts = [fact for module in modules for fact in module.facts]
-    subscriptions = [each for module in modules for each in module.subscriptions]
-    schedules = [each for module in modules for each in module.schedules]
-    return Duties(kinds, Subscriptions.of(facts, subscriptions), schedules)
+    outbound = Outbound(Breakers(batcher, metrics), metrics)
+    given = {Installation: Installation(modules), Outbound: outbound, **(services or {})}
+    worker = Worker(Desk(database, batcher, given), duties_of(modules), metrics, rhythm)
+    return Workshop(config, modules, database, batcher, outbound, worker, metrics)
 
 
 def work(workshop: Workshop) -> None:

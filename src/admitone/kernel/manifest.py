@@ -5,7 +5,7 @@ stands in its `Module`: contracts, tables with their class, privacy and retentio
 configuration keys, ports it needs, lifecycles, and the statements that are allowed to be exceptions.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -83,6 +83,13 @@ class Module:
     """Indexes of tenant tables that rightly begin with something else than the organisation, by name."""
     definer_functions: tuple[str, ...] = ()
     """Functions that run with the owner's rights (SECURITY DEFINER), by name."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Every package that runs here, for errands that concern all of them."""
+
+    modules: Sequence[Module]
 
 
 def check_contracts(modules: Iterable[Module]) -> None:

@@ -1,9 +1,15 @@
 """The kernel's own manifest: its tables, and who may know what stands in them."""
 
+from admitone.kernel import operations
+from admitone.kernel.jobs.schedules import Schedule
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
+from admitone.kernel.retention import enforce_retention
 
 MODULE = Module(
     name="kernel",
+    contracts=operations.CONTRACTS,
+    jobs=(enforce_retention,),
+    schedules=(Schedule("kernel.enforce_retention", "23 * * * *", enforce_retention),),
     tables=(
         Table("tenant", TableClass.TENANT),
         # An answer may say anything that the API says, so it is personal; it is kept for as long as a key is.
@@ -49,6 +55,9 @@ MODULE = Module(
         "jobs.store.MARK_PUBLISHED",
         "jobs.store.PUT_OFF",
         "jobs.store.PULL_OUTBOX_BACK",
+        "jobs.store.LIST_ORGANIZATIONS",
+        "jobs.dead.FIND_FACT",
+        "jobs.dead.LIST_FACTS",
     ),
     listed_indexes=(
         "event_log_by_correlation",

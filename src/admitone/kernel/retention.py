@@ -15,7 +15,9 @@ from typing import Final
 import asyncpg
 
 from admitone.kernel.db import Database, PlatformTx
-from admitone.kernel.manifest import Module
+from admitone.kernel.jobs.model import Delivered, Desk, Lane, errand
+from admitone.kernel.jobs.schedules import Firing
+from admitone.kernel.manifest import Installation, Module
 from admitone.kernel.migrate import PARTITIONS
 from admitone.kernel.scope import PlatformScope, Role
 from admitone.kernel.telemetry import logger
@@ -108,3 +110,9 @@ async def add_partitions(tx: PlatformTx) -> int:
     [row] = await tx.fetch(ADD_PARTITIONS, tx.now - back, tx.now + ahead)
     made: int = row["made"]
     return made
+
+
+@errand("kernel.enforce_retention", lane=Lane("maintenance", places=1), seconds=1800)
+async def enforce_retention(desk: Desk, firing: Delivered[Firing]) -> None:  # noqa: ARG001
+    """By schedule. What is left after a bounded run, the next one takes."""
+    await enforce(desk.database, desk.get(Installation).modules)

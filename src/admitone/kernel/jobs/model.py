@@ -27,7 +27,7 @@ import msgspec
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.facts import Fact
-from admitone.kernel.ids import OrganizationId, from_text, to_text, uuid7
+from admitone.kernel.ids import Id, OrganizationId, from_text, to_text, uuid7
 from admitone.kernel.scope import Caller
 
 Payload = TypeVar("Payload")
@@ -35,6 +35,14 @@ Service = TypeVar("Service")
 Finish = Callable[[Tx], Awaitable[None]]
 
 NAME: Final = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
+
+
+class JobId(Id, prefix="job"):
+    """One job."""
+
+
+class EventId(Id, prefix="evt"):
+    """One fact in the event log."""
 
 
 class Priority(IntEnum):

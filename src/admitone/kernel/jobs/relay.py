@@ -7,12 +7,13 @@ outbox row commit together. A fact that this version does not know is left to on
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from admitone.kernel.db import Database, PlatformTx, Record
+from admitone.kernel.db import Database, PlatformTx, Record, Tx
 from admitone.kernel.facts import Fact
+from admitone.kernel.ids import OrganizationId
 from admitone.kernel.jobs import store
 from admitone.kernel.jobs.enqueueing import enqueue
 from admitone.kernel.jobs.model import Job, Subscription
@@ -85,3 +86,42 @@ class Relay:
             logger().warning("relay.unknown_facts", types=sorted({str(row["type"]) for row in unknown}))
             await store.put_off(tx, unknown, tx.now + PUT_OFF)
         return len(known)
+
+
+# -- Telling again
+
+
+@dataclass(frozen=True, slots=True)
+class Retelling:
+    """A range of facts for one subscriber: those that it never heard, or, under a name, all of them again."""
+
+    subscription: Subscription
+    since: datetime
+    until: datetime
+    again: str | None = None
+
+    def key_of(self, event: UUID) -> str:
+        key = self.subscription.key_of(event)
+        return f"{key}:again:{self.again}" if self.again else key
+
+
+async def retell(tx: Tx, retelling: Retelling, after: UUID | None) -> tuple[int, UUID | None]:
+    """One page of an organisation's facts: how many jobs were new, and where the next page begins, if there is one.
+
+    Keys are permanent, so that a retelling that was cut off is begun anew, and does the rest.
+    """
+    start = after or first_id(retelling.since)
+    fact = retelling.subscription.fact.name
+    rows = await store.list_facts_to_replay(tx, start, first_id(retelling.until), fact, BATCH)
+    jobs = [job_for(retelling.subscription, row, retelling.key_of(row["event_id"])) for row in rows]
+    told = await enqueue(tx, jobs) if jobs else 0
+    return told, rows[-1]["event_id"] if len(rows) == BATCH else None
+
+
+def first_id(instant: datetime) -> UUID:
+    """Before every id of that instant, and after every id before it."""
+    return UUID(int=int(instant.timestamp() * 1000) << 80)
+
+
+async def list_organizations(tx: PlatformTx, after: UUID | None, most: int) -> list[OrganizationId]:
+    return [OrganizationId(row["id"]) for row in await store.list_organizations(tx, after or UUID(int=0), most)]

@@ -55,8 +55,9 @@ class Schedule:
     def due(self, last: datetime, now: datetime) -> list[datetime]:
         """The instants that are to fire: after the last one, up to now."""
         if self.catch_up is CatchUp.LATEST:
-            latest = next(CronSim(self.cron, now + timedelta(minutes=1), reverse=True))
-            return [latest] if last < latest <= now else []
+            next_second = now.replace(microsecond=0) + timedelta(seconds=1)  # Backwards, it leaves out where it begins.
+            latest = next(CronSim(self.cron, next_second, reverse=True))
+            return [latest] if last < latest else []
         instants = takewhile(lambda instant: instant <= now, CronSim(self.cron, last))
         return list(islice(instants, MOST_CAUGHT_UP))  # The rest next time: a clock may have leapt by years.
 

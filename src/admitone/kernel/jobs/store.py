@@ -127,11 +127,24 @@ LIST_FACTS_TO_REPLAY = """
       FROM kernel.event_log AS e
      WHERE e.organization_id = $1
        AND e.id > $2
-       AND e.id < kernel.first_id($3)
+       AND e.id < $3
        AND e.type = $4
      ORDER BY e.id
      LIMIT $5
 """
+
+
+LIST_ORGANIZATIONS = """
+    SELECT id
+      FROM kernel.tenant
+     WHERE id > $1
+     ORDER BY id
+     LIMIT $2
+"""
+
+
+async def list_organizations(tx: PlatformTx, after: UUID, most: int) -> list[Record]:
+    return await tx.fetch(LIST_ORGANIZATIONS, after, most)
 
 
 async def claim_outbox(tx: PlatformTx, most: int) -> list[Record]:
@@ -146,7 +159,7 @@ async def put_off(tx: PlatformTx, rows: Sequence[Record], until: datetime) -> No
     await tx.execute_exactly(len(rows), PUT_OFF, [row["place"] for row in rows], until)
 
 
-async def list_facts_to_replay(tx: Tx, after: UUID, until: datetime, fact: str, most: int) -> list[Record]:
+async def list_facts_to_replay(tx: Tx, after: UUID, until: UUID, fact: str, most: int) -> list[Record]:
     return await tx.fetch(LIST_FACTS_TO_REPLAY, after, until, fact, most)
 
 
