@@ -1,9 +1,13 @@
 """The kernel's own manifest: its tables, and who may know what stands in them."""
 
+from admitone.kernel.bulk import everywhere, routes
+from admitone.kernel.bulk.model import BULK
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
+from admitone.kernel.plans.model import PLAN
 
 MODULE = Module(
     name="kernel",
+    contracts=(routes.progress,),
     tables=(
         Table("tenant", TableClass.TENANT),
         # An answer may say anything that the API says, so it is personal; it is kept for as long as a key is.
@@ -22,13 +26,24 @@ MODULE = Module(
         Table("job_attempt", TableClass.PLATFORM, retention_days=90, append_only=True),
         Table("dead_letter", TableClass.PLATFORM, Privacy.PSEUDONYMOUS, retention_days=90),
         Table("schedule", TableClass.PLATFORM),
+        # After `finished_at`, and after `made_at`.
+        Table("bulk", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=90),
+        Table("plan", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=90),
     ),
+    lifecycles=(BULK, PLAN),
+    jobs=(everywhere.EVERYWHERE,),
     listed_statements=(
         "jobs.store.CLAIM_OUTBOX",
         "jobs.store.MARK_PUBLISHED",
         "jobs.store.PUT_OFF",
         "jobs.store.PULL_OUTBOX_BACK",
+        "bulk.store.FIND_ANYWHERE",
+        "bulk.store.LIST_LATEST",
+        "bulk.store.FAIL",
+        "bulk.store.LIST_ORGANIZATIONS",
+        "bulk.store.LIST_PARTS",
+        "bulk.store.SUM_PARTS",
     ),
-    listed_indexes=("event_log_by_correlation", "outbox_pending"),
+    listed_indexes=("event_log_by_correlation", "outbox_pending", "bulk_by_id", "bulk_by_parent"),
     definer_functions=("add_partitions",),
 )
