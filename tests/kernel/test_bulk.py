@@ -31,6 +31,7 @@ from admitone.kernel.db import Database, Tx
 from admitone.kernel.idempotency import KeyReused
 from admitone.kernel.ids import uuid7
 from admitone.kernel.jobs import Delivered, Desk, Job, enqueue
+from admitone.kernel.jobs.model import Finish
 from admitone.kernel.states import IllegalMove
 from tests.builders import a_caller, an_organization, at_the_same_time, rows_of
 from tests.bulk import NAMES, a_bulk, counted, how_it_stands, some_bulk, until_it, until_over, visits
@@ -333,15 +334,30 @@ async def test_a_backfill_that_is_cancelled_cancels_its_parts(apart: Database):
 async def test_parts_that_were_started_while_the_whole_was_cancelled_are_cancelled_too(apart: Database):
     scope = await counted(apart)
     which = await a_backfill(apart)
-    batcher = Batcher(apart)
-    turn = Delivered(uuid7(), HOME.organization, Turn(which, 0), a_caller(), "turn", None, 1, datetime.now(UTC))
-    finish = await everywhere.walk(Desk(apart, batcher), turn)
-    assert finish is not None
+    finish = await walked(apart, which)
     await apart.run(HOME, lambda tx: cancel(tx, which, a_caller(), "ENOUGH"))
     await apart.run(HOME, finish)
     async with a_worker(apart, duties(EVERYWHERE)):
         part = await until_over(apart, scope, await part_in(apart, scope, which))
     assert part.status is Status.CANCELLED
+
+
+async def test_a_page_that_is_walked_again_starts_nothing_twice(apart: Database):
+    scope = await counted(apart)
+    which = await a_backfill(apart)
+    await walked(apart, which)  # And killed, before it could write that down.
+    async with a_worker(apart, BOTH):
+        over = await until_over(apart, HOME, which)
+    assert (over.status, over.done) == (Status.DONE, 5)
+    assert await visits(apart, scope) == ONCE
+
+
+async def walked(database: Database, which: BulkId) -> Finish:
+    """The first page is started; the end of the turn is in our hands."""
+    turn = Delivered(uuid7(), HOME.organization, Turn(which, 0), a_caller(), "turn", None, 1, datetime.now(UTC))
+    finish = await everywhere.walk(Desk(database, Batcher(database)), turn)
+    assert finish is not None
+    return finish
 
 
 async def part_in(database: Database, scope, which: BulkId) -> BulkId:
