@@ -9,7 +9,7 @@ import asyncpg
 import httpx
 import pytest
 
-from admitone.kernel import failpoints
+from admitone.kernel import failpoints, jobs
 from admitone.kernel.batch import Batcher
 from admitone.kernel.bulk import (
     BulkId,
@@ -337,6 +337,7 @@ async def test_parts_that_were_started_while_the_whole_was_cancelled_are_cancell
     finish = await walked(apart, which)
     await apart.run(HOME, lambda tx: cancel(tx, which, a_caller(), "ENOUGH"))
     await apart.run(HOME, finish)
+    assert await apart.run(HOME, lambda tx: jobs.cancel(tx, EVERYWHERE, [f"{which}:0"])), "this turn is over"
     async with a_worker(apart, duties(EVERYWHERE)):
         part = await until_over(apart, scope, await part_in(apart, scope, which))
     assert part.status is Status.CANCELLED
