@@ -82,6 +82,11 @@ async def test_work_is_started_in_one_organisation_and_cancelled(database: Datab
         (["show", "blk_0198c9a40000700080000000000000aa"], "There is no such bulk work."),
         (["show", "nonsense"], "This is not an id of the kind that is asked for."),
         (["start", "toy.nothing", "--key", "k"], "No package of this version does this kind of bulk work."),
+        (["start", "kernel.everywhere", "--key", "k"], "No package of this version does this kind of bulk work."),
+        (
+            ["start", "toy.recount", "--key", "k", "--organization", "org_0198c9a40000700080000000000000aa"],
+            "There is no such organisation.",
+        ),
         (["start", "toy.recount", "--key", "k", "--request", "[]"], "The request is not what this kind takes"),
         (["cancel", "blk_0198c9a40000700080000000000000aa", "--reason", "x" * 101], "A reason has 1 to 100"),
     ],

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, NoReturn, TypeVar
+from uuid import UUID
 
 import msgspec
 import typer
@@ -15,11 +16,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressC
 
 from admitone.entrypoints.http import database_url
 from admitone.entrypoints.modules import MODULES
-from admitone.kernel.bulk import Bulk, BulkId, BulkKind, BulkNotFound, Status, store
+from admitone.kernel.bulk import Bulk, BulkId, BulkKind, BulkKindUnknown, BulkNotFound, Status, store
 from admitone.kernel.bulk import cancel as cancel_bulk
 from admitone.kernel.bulk import resume as resume_bulk
 from admitone.kernel.bulk import start as start_bulk
-from admitone.kernel.bulk.everywhere import HOME, start_everywhere
+from admitone.kernel.bulk.everywhere import EVERYWHERE, HOME, RELAY, start_everywhere
 from admitone.kernel.bulk.routes import WATCH
 from admitone.kernel.config import Config, surroundings
 from admitone.kernel.db import Database, Tx
@@ -74,10 +75,12 @@ def start(
 
     async def begin(database: Database) -> Bulk:
         chosen = BulkKind.named(kind)
+        if chosen is EVERYWHERE:  # It leads the others, and has no work of its own.
+            raise BulkKindUnknown(kind=kind)
         asked = msgspec.json.decode(request, type=chosen.takes, dec_hook=from_text)
         if organization is None:
             return await database.run(HOME, lambda tx: start_everywhere(tx, chosen, asked, Caller(), key=key))
-        scope = Scope(OrganizationId.parse(organization), "start bulk work")
+        scope = Scope(await _existing(database, organization), "start bulk work")
         return await database.run(scope, lambda tx: start_bulk(tx, chosen, asked, Caller(), key=key))
 
     _tell(_ask(begin, data))
@@ -112,6 +115,14 @@ async def _find(database: Database, which: str) -> Bulk:
     if found is None:
         raise BulkNotFound
     return found
+
+
+async def _existing(database: Database, organization: str) -> OrganizationId:
+    wanted = OrganizationId.parse(organization)
+    just_before = UUID(int=max(0, wanted.uuid.int - 1))
+    if await database.read(RELAY, store.list_organizations, just_before, 1) != [wanted]:
+        _give_up("There is no such organisation.")
+    return wanted
 
 
 async def _change(

@@ -123,8 +123,8 @@ def _read(path: Path) -> Migration:
     if header["phase"] == "backfill":
         raise MigrationProblem(
             f"{path.name}: the owner sees no rows under row level security, so a backfill here would change none and be"
-            " recorded as done. Write it as bulk work (kernel.bulk), which goes organisation by organisation, and start it"
-            " with `admitone bulk start`."
+            " recorded as done. Write it as bulk work (kernel.bulk), which goes organisation by organisation, and run"
+            " `admitone bulk start`."
         )
     if header["phase"] not in list(Phase):
         raise MigrationProblem(f"{path.name}: the phase is one of {', '.join(Phase)}, not {header['phase']!r}.")
