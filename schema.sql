@@ -200,6 +200,39 @@ WITH (fillfactor='50');
 ALTER TABLE ONLY kernel.breaker FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.breaker OWNER TO admitone_owner;
 
+-- Name: bulk; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.bulk (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    key text NOT NULL,
+    request jsonb NOT NULL,
+    cursor jsonb,
+    steps integer DEFAULT 0 NOT NULL,
+    done bigint DEFAULT 0 NOT NULL,
+    total bigint,
+    status text NOT NULL,
+    parent_id uuid,
+    requested_by uuid,
+    correlation_id uuid NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    error text,
+    CONSTRAINT bulk_check CHECK (((finished_at IS NULL) = (status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text])))),
+    CONSTRAINT bulk_check1 CHECK (((error IS NULL) = (status <> 'FAILED'::text))),
+    CONSTRAINT bulk_done_check CHECK ((done >= 0)),
+    CONSTRAINT bulk_error_check CHECK ((length(error) <= 4000)),
+    CONSTRAINT bulk_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
+    CONSTRAINT bulk_kind_check CHECK (((kind ~ '^[a-z0-9_]+(\.[a-z0-9_]+)+$'::text) AND (length(kind) <= 100))),
+    CONSTRAINT bulk_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'DONE'::text, 'FAILED'::text, 'CANCELLED'::text]))),
+    CONSTRAINT bulk_steps_check CHECK ((steps >= 0)),
+    CONSTRAINT bulk_total_check CHECK ((total >= 0))
+)
+WITH (fillfactor='70');
+ALTER TABLE ONLY kernel.bulk FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.bulk OWNER TO admitone_owner;
+
 -- Name: dead_letter; Type: TABLE; Schema: kernel; Owner: admitone_owner
 CREATE TABLE kernel.dead_letter (
     id uuid NOT NULL,
@@ -382,6 +415,31 @@ WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_cost_delay='0');
 ALTER TABLE ONLY kernel.outbox FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.outbox OWNER TO admitone_owner;
 
+-- Name: plan; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.plan (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    kind text NOT NULL,
+    request jsonb NOT NULL,
+    steps jsonb NOT NULL,
+    digest bytea NOT NULL,
+    status text NOT NULL,
+    made_at timestamp with time zone NOT NULL,
+    made_by uuid,
+    expires_at timestamp with time zone NOT NULL,
+    applied_at timestamp with time zone,
+    applied_by uuid,
+    CONSTRAINT plan_check CHECK ((expires_at > made_at)),
+    CONSTRAINT plan_check1 CHECK (((applied_at IS NULL) = (status <> 'APPLIED'::text))),
+    CONSTRAINT plan_check2 CHECK (((applied_by IS NULL) OR (status = 'APPLIED'::text))),
+    CONSTRAINT plan_digest_check CHECK ((length(digest) = 32)),
+    CONSTRAINT plan_kind_check CHECK (((kind ~ '^[a-z0-9_]+(\.[a-z0-9_]+)+$'::text) AND (length(kind) <= 100))),
+    CONSTRAINT plan_status_check CHECK ((status = ANY (ARRAY['PLANNED'::text, 'APPLIED'::text, 'OVERTAKEN'::text, 'EXPIRED'::text]))),
+    CONSTRAINT plan_steps_check CHECK ((jsonb_typeof(steps) = 'array'::text))
+);
+ALTER TABLE ONLY kernel.plan FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.plan OWNER TO admitone_owner;
+
 -- Name: schedule; Type: TABLE; Schema: kernel; Owner: admitone_owner
 CREATE TABLE kernel.schedule (
     name text NOT NULL,
@@ -439,6 +497,14 @@ ALTER TABLE ONLY kernel.ban
 ALTER TABLE ONLY kernel.breaker
     ADD CONSTRAINT breaker_pkey PRIMARY KEY (dependency);
 
+-- Name: bulk bulk_organization_id_kind_key_key; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.bulk
+    ADD CONSTRAINT bulk_organization_id_kind_key_key UNIQUE (organization_id, kind, key);
+
+-- Name: bulk bulk_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.bulk
+    ADD CONSTRAINT bulk_pkey PRIMARY KEY (organization_id, id);
+
 -- Name: dead_letter dead_letter_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.dead_letter
     ADD CONSTRAINT dead_letter_pkey PRIMARY KEY (id);
@@ -483,6 +549,10 @@ ALTER TABLE ONLY kernel.migration
 ALTER TABLE ONLY kernel.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (organization_id, event_id);
 
+-- Name: plan plan_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.plan
+    ADD CONSTRAINT plan_pkey PRIMARY KEY (organization_id, id);
+
 -- Name: schedule schedule_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.schedule
     ADD CONSTRAINT schedule_pkey PRIMARY KEY (name);
@@ -507,6 +577,15 @@ CREATE INDEX audit_entry_by_organization ON kernel.audit_entry USING btree (orga
 
 -- Name: ban_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX ban_by_age ON kernel.ban USING btree (ends_at);
+
+-- Name: bulk_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX bulk_by_age ON kernel.bulk USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+
+-- Name: bulk_by_id; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX bulk_by_id ON kernel.bulk USING btree (id);
+
+-- Name: bulk_by_parent; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX bulk_by_parent ON kernel.bulk USING btree (parent_id, status) WHERE (parent_id IS NOT NULL);
 
 -- Name: dead_letter_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX dead_letter_by_age ON kernel.dead_letter USING btree (died_at);
@@ -556,6 +635,13 @@ CREATE INDEX outbox_by_age ON kernel.outbox USING btree (published_at) WHERE (pu
 -- Name: outbox_pending; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX outbox_pending ON kernel.outbox USING btree (next_attempt_at) WHERE (published_at IS NULL);
 
+-- Name: plan_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX plan_by_age ON kernel.plan USING btree (made_at);
+
+-- Name: bulk bulk_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.bulk
+    ADD CONSTRAINT bulk_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
 -- Name: event_log event_log_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.event_log
     ADD CONSTRAINT event_log_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
@@ -576,8 +662,15 @@ ALTER TABLE ONLY kernel.inbox
 ALTER TABLE ONLY kernel.outbox
     ADD CONSTRAINT outbox_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
+-- Name: plan plan_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.plan
+    ADD CONSTRAINT plan_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
 -- Name: ban app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY app_own ON kernel.ban TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: bulk app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY app_own ON kernel.bulk TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
 -- Name: dead_letter app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY app_own ON kernel.dead_letter TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -602,6 +695,9 @@ CREATE POLICY app_own ON kernel.job_key TO admitone_app USING ((organization_id 
 
 -- Name: outbox app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY app_own ON kernel.outbox TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: plan app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY app_own ON kernel.plan TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
 -- Name: tenant app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY app_own ON kernel.tenant TO admitone_app USING ((id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -629,6 +725,9 @@ ALTER TABLE kernel.ban ENABLE ROW LEVEL SECURITY;
 
 -- Name: breaker; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.breaker ENABLE ROW LEVEL SECURITY;
+
+-- Name: bulk; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.bulk ENABLE ROW LEVEL SECURITY;
 
 -- Name: dead_letter; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.dead_letter ENABLE ROW LEVEL SECURITY;
@@ -672,6 +771,9 @@ CREATE POLICY overdue ON kernel.audit_entry TO admitone_owner USING ((at < (now(
 -- Name: ban overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY overdue ON kernel.ban TO admitone_owner USING ((ends_at < (now() - '1 day'::interval))) WITH CHECK (false);
 
+-- Name: bulk overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.bulk TO admitone_owner USING ((finished_at < (now() - '90 days'::interval))) WITH CHECK (false);
+
 -- Name: dead_letter overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY overdue ON kernel.dead_letter TO admitone_owner USING ((died_at < (now() - '90 days'::interval))) WITH CHECK (false);
 
@@ -699,8 +801,14 @@ CREATE POLICY overdue ON kernel.limit_counter TO admitone_owner USING ((ends_at 
 -- Name: outbox overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY overdue ON kernel.outbox TO admitone_owner USING ((published_at < (now() - '30 days'::interval))) WITH CHECK (false);
 
+-- Name: plan overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.plan TO admitone_owner USING ((made_at < (now() - '90 days'::interval))) WITH CHECK (false);
+
 -- Name: streak overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY overdue ON kernel.streak TO admitone_owner USING ((ends_at < (now() - '1 day'::interval))) WITH CHECK (false);
+
+-- Name: plan; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.plan ENABLE ROW LEVEL SECURITY;
 
 -- Name: dead_letter relay_buries; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY relay_buries ON kernel.dead_letter TO admitone_relay USING (true) WITH CHECK (true);
@@ -728,6 +836,9 @@ CREATE POLICY relay_records ON kernel.job_attempt TO admitone_relay USING (true)
 
 -- Name: job relay_runs; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY relay_runs ON kernel.job TO admitone_relay USING (true) WITH CHECK (true);
+
+-- Name: bulk relay_watches; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY relay_watches ON kernel.bulk TO admitone_relay USING (true) WITH CHECK (true);
 
 -- Name: schedule; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.schedule ENABLE ROW LEVEL SECURITY;
@@ -773,6 +884,22 @@ GRANT SELECT ON TABLE kernel.ban TO admitone_authority;
 
 -- Name: TABLE breaker; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE kernel.breaker TO admitone_authority;
+
+-- Name: TABLE bulk; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE kernel.bulk TO admitone_app;
+GRANT SELECT ON TABLE kernel.bulk TO admitone_relay;
+
+-- Name: COLUMN bulk.status; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE kernel.bulk TO admitone_relay;
+
+-- Name: COLUMN bulk.updated_at; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(updated_at) ON TABLE kernel.bulk TO admitone_relay;
+
+-- Name: COLUMN bulk.finished_at; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(finished_at) ON TABLE kernel.bulk TO admitone_relay;
+
+-- Name: COLUMN bulk.error; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(error) ON TABLE kernel.bulk TO admitone_relay;
 
 -- Name: TABLE dead_letter; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT ON TABLE kernel.dead_letter TO admitone_app;
@@ -826,6 +953,18 @@ GRANT UPDATE(attempts) ON TABLE kernel.outbox TO admitone_relay;
 
 -- Name: COLUMN outbox.next_attempt_at; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT UPDATE(next_attempt_at) ON TABLE kernel.outbox TO admitone_relay;
+
+-- Name: TABLE plan; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE kernel.plan TO admitone_app;
+
+-- Name: COLUMN plan.status; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE kernel.plan TO admitone_app;
+
+-- Name: COLUMN plan.applied_at; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(applied_at) ON TABLE kernel.plan TO admitone_app;
+
+-- Name: COLUMN plan.applied_by; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(applied_by) ON TABLE kernel.plan TO admitone_app;
 
 -- Name: TABLE schedule; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE kernel.schedule TO admitone_relay;

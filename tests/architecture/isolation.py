@@ -39,6 +39,7 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "kernel.job_key"): {"SELECT", "INSERT"},
     (Role.RELAY, "kernel.job_attempt"): {"SELECT", "INSERT"},
     (Role.RELAY, "kernel.dead_letter"): {"SELECT", "INSERT"},
+    (Role.RELAY, "kernel.bulk"): {"SELECT", "UPDATE"},
     (Role.RELAY, "kernel.worker"): WRITE,
     (Role.RELAY, "kernel.schedule"): {"SELECT", "INSERT", "UPDATE"},
     (Role.AUTHORITY, "kernel.limit_counter"): {"SELECT", "INSERT", "UPDATE"},

@@ -22,6 +22,7 @@ from tests.toy import commands
 from tests.toy.handlers import Act
 from tests.toy.module import MODULE
 
+A_REPLAY = {"ids": ["dead_0198c9a40000700080000000000000aa"], "by": "ana", "reason": "mended"}
 SECRET = {"x-orya-internal-secret": INTERNAL_SECRET}
 
 
@@ -151,7 +152,7 @@ async def test_operators_list_show_and_replay_over_http(
 )
 async def test_nobody_gets_in_without_the_secret(http: httpx.AsyncClient, method: str, path: str):
     for headers in ({}, {"x-orya-internal-secret": "a guess"}):
-        asked = {"json": {}} if method == "POST" else {}
+        asked = {"json": A_REPLAY} if method == "POST" else {}
         assert (await http.request(method, path, headers=headers, **asked)).status_code == 403
 
 

@@ -2,7 +2,7 @@
 
 from admitone.kernel.jobs import Subscription
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
-from tests.toy import handlers, managing, routes, wiring  # noqa: F401, wired where it is named
+from tests.toy import handlers, managing, recounting, routes, wiring  # noqa: F401, wired where it is named
 from tests.toy.facts import CounterIncremented
 from tests.toy.managing import MANAGE
 from tests.toy.model import COUNTER
@@ -33,7 +33,7 @@ MODULE = Module(
     ports=(SAFE,),
     lifecycles=(COUNTER,),
     facts=(CounterIncremented,),
-    jobs=(handlers.hear, handlers.perform, handlers.run_errand),
+    jobs=(handlers.hear, handlers.perform, handlers.run_errand, recounting.recount),
     subscriptions=(Subscription(CounterIncremented, handlers.hear),),
     listed_statements=("store.LIST_OWN_INCREMENTS",),
     listed_indexes=("increment_by_identity", "increment_by_age"),

@@ -13,6 +13,7 @@ CREATE TABLE toy.counter (
     price_minor     bigint CHECK (price_minor >= 0),
     price_currency  text   CHECK (price_currency ~ '^[A-Z]{3}$'),
     secret_note     bytea,
+    recounts        bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (organization_id, name),
     CHECK (value BETWEEN 0 AND ceiling),
     CHECK ((price_minor IS NULL) = (price_currency IS NULL))

@@ -7,7 +7,7 @@ from admitone.kernel.crypto import Place
 from admitone.kernel.db import IdentityTx, PlatformTx, Record, Tx
 from admitone.kernel.money import Money
 from admitone.kernel.statements import Insert, Lock
-from tests.toy.errors import CounterNotFound
+from tests.toy.errors import CounterNotFound, CounterNotOpen
 from tests.toy.model import COUNTER, Added, Counter, CounterStatus, Heard, Increment, Move, Note
 from tests.toy.port import SAFE
 
@@ -87,6 +87,38 @@ LIST_COUNTERS = """
        AND name > $2
      ORDER BY name
      LIMIT $3
+"""
+
+# Not unless it is open, and once more each time: a row that bulk work visits twice shows.
+RECOUNT = """
+    UPDATE toy.counter
+       SET recounts = recounts + 1
+     WHERE organization_id = $1
+       AND name = ANY($2::text[])
+       AND status = 'OPEN'
+"""
+
+COUNT_COUNTERS = "SELECT count(*) AS counters FROM toy.counter WHERE organization_id = $1"
+
+LIST_ABOVE = """
+    SELECT name, value
+      FROM toy.counter
+     WHERE organization_id = $1
+       AND value > $2
+       AND status = 'OPEN'
+     ORDER BY name
+     LIMIT $3
+"""
+
+CLOSE_AS_SEEN = """
+    UPDATE toy.counter AS c
+       SET status = 'CLOSED'
+      FROM unnest($2::text[], $3::bigint[]) AS v(name, value)
+     WHERE c.organization_id = $1
+       AND c.name = ANY($2::text[])
+       AND c.name = v.name
+       AND c.value = v.value
+       AND c.status = 'OPEN'
 """
 
 LIST_OWN_INCREMENTS = """
@@ -179,3 +211,22 @@ async def find_gates(tx: PlatformTx, names: Sequence[str]) -> set[str]:
 
 async def insert_heard(tx: Tx, heard: Sequence[Heard]) -> None:
     await tx.insert_exactly(INSERT_HEARD, heard)
+
+
+async def recount(tx: Tx, names: Sequence[str]) -> None:
+    if await tx.execute(RECOUNT, names) != len(names):
+        raise CounterNotOpen(status="PAUSED")
+
+
+async def count_counters(tx: Tx) -> int:
+    row = await tx.find(COUNT_COUNTERS)
+    assert row is not None
+    return int(row["counters"])
+
+
+async def list_above(tx: Tx, value: int, limit: int) -> list[tuple[str, int]]:
+    return [(row["name"], row["value"]) for row in await tx.fetch(LIST_ABOVE, value, limit)]
+
+
+async def close_as_seen(tx: Tx, seen: Sequence[tuple[str, int]]) -> None:
+    await tx.execute_exactly(len(seen), CLOSE_AS_SEEN, [name for name, _ in seen], [value for _, value in seen])

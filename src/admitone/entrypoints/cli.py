@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 
+from admitone.entrypoints.bulk_cli import app as bulk_app
 from admitone.entrypoints.dlq import Misunderstood, dlq_commands, replay_facts
 from admitone.entrypoints.http import NoDatabase, build
 from admitone.entrypoints.modules import MODULES
@@ -45,6 +46,7 @@ PROBLEMS = (
 """What a person can mend."""
 
 app = typer.Typer(help="Admit One sells access and accounts for every cent.", pretty_exceptions_enable=False)
+app.add_typer(bulk_app, name="bulk")
 
 Port = Annotated[int | None, typer.Option(help="The port to listen on (default 8000).", min=1, max=65535)]
 Data = Annotated[Path | None, typer.Option(help="The folder for the embedded database and local secrets.")]

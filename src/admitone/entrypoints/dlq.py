@@ -20,13 +20,14 @@ from admitone.entrypoints.duties import subscriptions_of
 from admitone.entrypoints.http import database_url
 from admitone.entrypoints.modules import MODULES
 from admitone.kernel.batch import Batcher
+from admitone.kernel.bulk.store import list_organizations
 from admitone.kernel.config import Config
 from admitone.kernel.db import Database, Record
 from admitone.kernel.errors import Refusal
-from admitone.kernel.ids import OrganizationId
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
 from admitone.kernel.jobs import dead
 from admitone.kernel.jobs.dead import DeadLetterId, DeadLetterNotFound, Replay, Replayed
-from admitone.kernel.jobs.relay import Retelling, Subscriptions, list_organizations, retell
+from admitone.kernel.jobs.relay import Retelling, Subscriptions, retell
 from admitone.kernel.scope import Caller, Scope
 
 Result = TypeVar("Result")
@@ -158,13 +159,13 @@ def replay_facts(
 async def retell_all(
     database: Database, retelling: Retelling, only: OrganizationId | None, advance: Callable[[], None]
 ) -> int:
-    told, page = 0, [only] if only else await database.read(dead.SCOPE, list_organizations, None, PAGE)
+    told, page = 0, [only or PLATFORM_ORGANIZATION]
     while page:
         for organization in page:
             told += await _retell_one(database, retelling, organization)
             advance()
-        last = page[-1].uuid
-        page = [] if only else await database.read(dead.SCOPE, list_organizations, last, PAGE)
+        # The platform's own has the smallest id of all, and the others follow it.
+        page = [] if only else await database.read(dead.SCOPE, list_organizations, page[-1].uuid, PAGE)
     return told
 
 

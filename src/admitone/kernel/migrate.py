@@ -12,7 +12,13 @@ file waits only briefly for a lock, so that it cannot stall the application that
     ALTER TABLE events.ticket_type ADD COLUMN colour text;
 
 `phase` is expand (yesterday's code still runs) or contract (nobody uses it any more). What lies between, the backfill
-of rows, is no migration: under row level security the owner sees none.
+of rows, is no migration: under row level security the owner sees none. It is bulk work (`kernel.bulk`), which a worker
+does organisation by organisation:
+
+    0007_ticket_types.sql        expand: the column, without NOT NULL; the release writes it from now on
+    @bulk("events.colour_types", of=ColourTypes)        a step colours some hundred rows that have none
+    admitone bulk start events.colour_types --key 0007  in every organisation; `admitone bulk watch ID` until it is done
+    0009_colour_is_needed.sql    contract, in a later release: NOT NULL, and what it replaces goes
 
 Roles belong to the whole server, so they are made here and not in a file. `admitone_owner` owns every object and
 nobody logs in as it; the runtime's login may become one of the runtime roles (`scope.Role`) and has no rights of its
@@ -117,7 +123,8 @@ def _read(path: Path) -> Migration:
     if header["phase"] == "backfill":
         raise MigrationProblem(
             f"{path.name}: the owner sees no rows under row level security, so a backfill here would change none and be"
-            " recorded as done. Run it as a job, organisation by organisation."
+            " recorded as done. Write it as bulk work (kernel.bulk), which goes organisation by organisation, and run"
+            " `admitone bulk start`."
         )
     if header["phase"] not in list(Phase):
         raise MigrationProblem(f"{path.name}: the phase is one of {', '.join(Phase)}, not {header['phase']!r}.")

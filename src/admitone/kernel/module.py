@@ -1,15 +1,19 @@
 """The kernel's own manifest: its tables, and who may know what stands in them."""
 
 from admitone.kernel import operations
+from admitone.kernel.bulk import everywhere, routes
+from admitone.kernel.bulk.model import BULK
 from admitone.kernel.jobs.schedules import Schedule
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
+from admitone.kernel.plans.model import PLAN
 from admitone.kernel.retention import enforce_retention
 
 MODULE = Module(
     name="kernel",
-    contracts=operations.CONTRACTS,
-    jobs=(enforce_retention,),
+    contracts=(*operations.CONTRACTS, routes.progress),
+    jobs=(enforce_retention, everywhere.EVERYWHERE),
     schedules=(Schedule("kernel.enforce_retention", "23 * * * *", enforce_retention),),
+    lifecycles=(BULK, PLAN),
     tables=(
         Table("tenant", TableClass.TENANT),
         # An answer may say anything that the API says, so it is personal; it is kept for as long as a key is.
@@ -49,24 +53,35 @@ MODULE = Module(
         Table("job_attempt", TableClass.PLATFORM, append_only=True, retention_days=90, aged_by="at"),
         Table("dead_letter", TableClass.PLATFORM, Privacy.PSEUDONYMOUS, retention_days=90, aged_by="died_at"),
         Table("schedule", TableClass.PLATFORM, kept_because="one row for each schedule there is"),
+        Table("bulk", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=90, aged_by="finished_at"),
+        Table("plan", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=90, aged_by="made_at"),
     ),
     listed_statements=(
         "jobs.store.CLAIM_OUTBOX",
         "jobs.store.MARK_PUBLISHED",
         "jobs.store.PUT_OFF",
         "jobs.store.PULL_OUTBOX_BACK",
-        "jobs.store.LIST_ORGANIZATIONS",
         "jobs.dead.FIND_FACT",
         "jobs.dead.LIST_FACTS",
+        "bulk.store.FIND_ANYWHERE",
+        "bulk.store.LIST_LATEST",
+        "bulk.store.FAIL",
+        "bulk.store.LIST_ORGANIZATIONS",
+        "bulk.store.LIST_PARTS",
+        "bulk.store.SUM_PARTS",
     ),
     listed_indexes=(
         "event_log_by_correlation",
         "outbox_pending",
+        "bulk_by_id",
+        "bulk_by_parent",
         # What is overdue is so for everybody.
         "idempotency_key_by_age",
         "fact_key_by_age",
         "outbox_by_age",
         "inbox_by_age",
+        "bulk_by_age",
+        "plan_by_age",
     ),
     definer_functions=("add_partitions", "purge", "drop_partition"),
 )

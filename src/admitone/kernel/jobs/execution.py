@@ -214,6 +214,8 @@ class Execution:
         for each in kept:
             if isinstance(each.outcome, Bury):
                 self._metrics.jobs.buried(each.job.kind, each.reason)
+                if mourn := self._kinds[each.job.kind].mourn:
+                    await mourn(tx, each)
         return [sum(each.job.id in ours for each in group) for group in groups]
 
     def _follows(self, job: Claimed, error: BaseException, now: datetime) -> Failure:

@@ -25,7 +25,7 @@ from uuid import UUID
 import msgspec
 
 from admitone.kernel.batch import Batcher
-from admitone.kernel.db import Database, Tx
+from admitone.kernel.db import Database, PlatformTx, Tx
 from admitone.kernel.facts import Fact
 from admitone.kernel.ids import Id, OrganizationId, from_text, to_text, uuid7
 from admitone.kernel.scope import Caller
@@ -138,6 +138,8 @@ class Kind(Generic[Payload]):
     crash_limit: int = 3
     seconds: float = 60
     """Within which an execution must end."""
+    mourn: Callable[[PlatformTx, Any], Awaitable[None]] | None = None
+    """Told of a job of this kind that died (an `execution.Failure`), in the transaction that buries it."""
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):

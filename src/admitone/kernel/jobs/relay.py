@@ -13,7 +13,6 @@ from uuid import UUID
 
 from admitone.kernel.db import Database, PlatformTx, Record, Tx
 from admitone.kernel.facts import Fact
-from admitone.kernel.ids import OrganizationId
 from admitone.kernel.jobs import store
 from admitone.kernel.jobs.enqueueing import enqueue
 from admitone.kernel.jobs.model import Job, Subscription
@@ -121,7 +120,3 @@ async def retell(tx: Tx, retelling: Retelling, after: UUID | None) -> tuple[int,
 def first_id(instant: datetime) -> UUID:
     """Before every id of that instant, and after every id before it."""
     return UUID(int=int(instant.timestamp() * 1000) << 80)
-
-
-async def list_organizations(tx: PlatformTx, after: UUID | None, most: int) -> list[OrganizationId]:
-    return [OrganizationId(row["id"]) for row in await store.list_organizations(tx, after or UUID(int=0), most)]

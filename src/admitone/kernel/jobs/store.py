@@ -134,19 +134,6 @@ LIST_FACTS_TO_REPLAY = """
 """
 
 
-LIST_ORGANIZATIONS = """
-    SELECT id
-      FROM kernel.tenant
-     WHERE id > $1
-     ORDER BY id
-     LIMIT $2
-"""
-
-
-async def list_organizations(tx: PlatformTx, after: UUID, most: int) -> list[Record]:
-    return await tx.fetch(LIST_ORGANIZATIONS, after, most)
-
-
 async def claim_outbox(tx: PlatformTx, most: int) -> list[Record]:
     return await tx.fetch(CLAIM_OUTBOX, tx.now, most)
 
