@@ -19,6 +19,7 @@ from admitone.kernel.contracts import Edge
 from admitone.kernel.db import Database
 from admitone.kernel.embedded import SUPERUSER, Cluster
 from admitone.kernel.migrate import migrate
+from admitone.kernel.module import MODULE as KERNEL
 from tests.toy.authority import ToyAuthority
 from tests.toy.module import MODULE
 
@@ -124,7 +125,7 @@ async def edge(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> A
         "ADMITONE_DATA": str(tmp_path_factory.mktemp("home")),
         "ORYA_CRON_SECRET": INTERNAL_SECRET,
     }
-    application = assemble(Config.load(surroundings), [MODULE], ToyAuthority(), strict=True)
+    application = assemble(Config.load(surroundings), [KERNEL, MODULE], ToyAuthority(), strict=True)
     await application.start()
     yield application.edge
     await application.close()

@@ -1,9 +1,13 @@
 """The kernel's own manifest: its tables, and who may know what stands in them."""
 
+from admitone.kernel.alerts import routes, rules
+from admitone.kernel.alerts.facts import AlertRaised, AlertResolved
+from admitone.kernel.alerts.watch import LOGS_URL
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
 MODULE = Module(
     name="kernel",
+    contracts=routes.CONTRACTS,
     tables=(
         Table("tenant", TableClass.TENANT),
         # An answer may say anything that the API says, so it is personal; it is kept for as long as a key is.
@@ -22,12 +26,18 @@ MODULE = Module(
         Table("job_attempt", TableClass.PLATFORM, retention_days=90, append_only=True),
         Table("dead_letter", TableClass.PLATFORM, Privacy.PSEUDONYMOUS, retention_days=90),
         Table("schedule", TableClass.PLATFORM),
+        Table("alert", TableClass.TENANT),
     ),
+    config=(LOGS_URL,),
+    facts=(AlertRaised, AlertResolved),
+    alerts=rules.RULES,
     listed_statements=(
         "jobs.store.CLAIM_OUTBOX",
         "jobs.store.MARK_PUBLISHED",
         "jobs.store.PUT_OFF",
         "jobs.store.PULL_OUTBOX_BACK",
+        "alerts.store.COUNT_OUTBOX",
+        "alerts.store.FIND_FIRST_OUT",
     ),
     listed_indexes=("event_log_by_correlation", "outbox_pending"),
     definer_functions=("add_partitions",),
