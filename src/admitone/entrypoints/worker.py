@@ -19,6 +19,8 @@ from admitone.entrypoints.http import check_login, database_url
 from admitone.entrypoints.modules import MODULES
 from admitone.kernel import config as settings
 from admitone.kernel import failpoints, telemetry
+from admitone.kernel.alerts import Watch, check_rules
+from admitone.kernel.alerts.watch import LOGS_URL
 from admitone.kernel.batch import Batcher
 from admitone.kernel.config import Config
 from admitone.kernel.db import Database
@@ -42,15 +44,18 @@ class Workshop:
     database: Database
     batcher: Batcher
     worker: Worker
+    watch: Watch
     metrics: Metrics
 
     async def run(self) -> None:
         """Until somebody stops the worker."""
         failpoints.arm(self.config.find(settings.FAILPOINTS) or "")
         check_wired(port for module in self.modules for port in module.ports)
+        check_rules(rule for module in self.modules for rule in module.alerts)
         await check_login(self.database, self.config)
         try:
-            await self.worker.run()
+            async with self.watch:
+                await self.worker.run()
         finally:
             with suppress(TimeoutError):
                 await self.batcher.drain(DRAIN_SECONDS)
@@ -75,7 +80,9 @@ def assemble(
         metrics.watch_pool(role, partial(database.connections, role))
     batcher = Batcher(database, observed=metrics)
     desk = Desk(database, batcher, services or {})
-    return Workshop(config, modules, database, batcher, Worker(desk, duties_of(modules), metrics, rhythm), metrics)
+    worker = Worker(desk, duties_of(modules), metrics, rhythm)
+    watch = Watch(database, metrics, logs_url=config.find(LOGS_URL))
+    return Workshop(config, modules, database, batcher, worker, watch, metrics)
 
 
 def duties_of(modules: Sequence[Module]) -> Duties:
