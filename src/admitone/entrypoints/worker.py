@@ -28,6 +28,7 @@ from admitone.kernel.jobs.model import Desk
 from admitone.kernel.jobs.relay import Subscriptions
 from admitone.kernel.jobs.worker import Duties, Rhythm, Worker
 from admitone.kernel.manifest import Module
+from admitone.kernel.pager import Pager
 from admitone.kernel.ports import check_wired
 from admitone.kernel.scope import Role
 from admitone.kernel.telemetry import Metrics
@@ -79,7 +80,7 @@ def assemble(
     for role in Role:
         metrics.watch_pool(role, partial(database.connections, role))
     batcher = Batcher(database, observed=metrics)
-    desk = Desk(database, batcher, services or {})
+    desk = Desk(database, batcher, {Pager: Pager.of(config), **(services or {})})
     worker = Worker(desk, duties_of(modules), metrics, rhythm)
     watch = Watch(database, metrics, logs_url=config.find(LOGS_URL))
     return Workshop(config, modules, database, batcher, worker, watch, metrics)

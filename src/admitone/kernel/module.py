@@ -4,6 +4,7 @@ from admitone.kernel.alerts import routes, rules
 from admitone.kernel.alerts.facts import AlertRaised, AlertResolved
 from admitone.kernel.alerts.watch import LOGS_URL
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
+from admitone.kernel.pager import PAGER_SECRET, PAGER_URL, SUBSCRIPTION, TICKET_URL
 
 MODULE = Module(
     name="kernel",
@@ -28,8 +29,10 @@ MODULE = Module(
         Table("schedule", TableClass.PLATFORM),
         Table("alert", TableClass.TENANT),
     ),
-    config=(LOGS_URL,),
+    config=(PAGER_URL, TICKET_URL, PAGER_SECRET, LOGS_URL),
     facts=(AlertRaised, AlertResolved),
+    jobs=(SUBSCRIPTION.kind,),
+    subscriptions=(SUBSCRIPTION,),
     alerts=rules.RULES,
     listed_statements=(
         "jobs.store.CLAIM_OUTBOX",
