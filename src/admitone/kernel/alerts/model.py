@@ -99,8 +99,6 @@ class AlertRule:
     runbook: str
     """The page's name under `docs/runbooks`, without `.md`."""
     says: str
-    measured: bool = False
-    """Whether `watch` raises it while it sees it, and so knows when it is over. Of others, somebody must say so."""
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):

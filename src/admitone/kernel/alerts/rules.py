@@ -1,7 +1,8 @@
 """The kernel's own rules: jobs, dead letters, the relay, answers of the API, the database and its logs.
 
 Promise: these are the rows of the table of OPS-002 that concern what exists here, with its figures; other packages
-declare theirs.
+declare theirs. `watch` raises these for as long as it sees them, and knows when they are over; whoever raises others
+resolves them.
 """
 
 from typing import Final
@@ -17,7 +18,6 @@ DEAD_CRITICAL = AlertRule(
     OWNER,
     "dlq-growth",
     "A critical job (payments, entitlements, paging) is a dead letter: somebody paid or is owed, and it is not done.",
-    measured=True,
 )
 DEAD = AlertRule(
     "jobs.dead",
@@ -26,7 +26,6 @@ DEAD = AlertRule(
     OWNER,
     "dlq-growth",
     "Dead letters have been lying there for ten minutes and nobody replayed them.",
-    measured=True,
 )
 RETRIES_EXHAUSTED = AlertRule(
     "jobs.retries_exhausted",
@@ -35,7 +34,6 @@ RETRIES_EXHAUSTED = AlertRule(
     OWNER,
     "dlq-growth",
     "A job failed as often as it may and was given up.",
-    measured=True,
 )
 CRITICAL_DELAY = AlertRule(
     "jobs.critical_delay",
@@ -44,7 +42,6 @@ CRITICAL_DELAY = AlertRule(
     OWNER,
     "slow-jobs",
     "Payments or entitlements wait for more than two minutes: too few workers, or none.",
-    measured=True,
 )
 SLOW = AlertRule(
     "jobs.slow",
@@ -53,7 +50,6 @@ SLOW = AlertRule(
     OWNER,
     "slow-jobs",
     "One job in twenty of this lane began more than five minutes late within the last quarter of an hour.",
-    measured=True,
 )
 NOT_CLAIMED = AlertRule(
     "jobs.not_claimed",
@@ -62,7 +58,6 @@ NOT_CLAIMED = AlertRule(
     OWNER,
     "slow-jobs",
     "Jobs of this lane are overdue and nobody has begun them for a quarter of an hour.",
-    measured=True,
 )
 RELAY_STUCK = AlertRule(
     "relay.stuck",
@@ -71,7 +66,6 @@ RELAY_STUCK = AlertRule(
     OWNER,
     "stuck-relay",
     "Facts have been waiting for more than two minutes to be told to their subscribers.",
-    measured=True,
 )
 UNKNOWN_FACTS = AlertRule(
     "relay.unknown_facts",
@@ -80,7 +74,6 @@ UNKNOWN_FACTS = AlertRule(
     OWNER,
     "stuck-relay",
     "There are facts that no running version knows; they are put off again and again.",
-    measured=True,
 )
 NO_PARTITION = AlertRule(
     "logs.no_partition",
@@ -89,7 +82,6 @@ NO_PARTITION = AlertRule(
     OWNER,
     "stuck-relay",
     "In a week this log has nowhere to write to, and nothing can be sold any more.",
-    measured=True,
 )
 ERRORS = AlertRule(
     "api.errors",
@@ -98,7 +90,6 @@ ERRORS = AlertRule(
     OWNER,
     "api-errors",
     "More than one call in a hundred failed by our own fault within five minutes.",
-    measured=True,
 )
 MANY_ERRORS = AlertRule(
     "api.many_errors",
@@ -107,7 +98,6 @@ MANY_ERRORS = AlertRule(
     OWNER,
     "api-errors",
     "More than three calls in a hundred failed by our own fault within five minutes.",
-    measured=True,
 )
 DATABASE_DOWN = AlertRule(
     "database.down",
@@ -116,7 +106,6 @@ DATABASE_DOWN = AlertRule(
     OWNER,
     "database-down",
     "A process has not reached its database for half a minute.",
-    measured=True,
 )
 
 RULES: Final = (
