@@ -127,7 +127,6 @@ async def test_no_organisation_raises_sees_or_resolves_alerts(database: Database
     assert seen == []
 
 
-@pytest.mark.covers("PLT-022")
 async def test_operations_can_list_what_is_open(database: Database, http: httpx.AsyncClient):
     alerts = [an_alert(organization=OrganizationId.new(), entities={"n": str(n)}) for n in range(3)]
     for alert in alerts:

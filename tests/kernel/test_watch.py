@@ -119,7 +119,6 @@ async def look(watch: Watch, times: int = 1) -> None:
 # -- Measuring
 
 
-@pytest.mark.covers("PLT-022")
 async def test_jobs_are_counted_by_kind_lane_and_state(
     database: Database, superuser: asyncpg.Connection, kind: str, http: httpx.AsyncClient
 ):
