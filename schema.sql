@@ -147,6 +147,35 @@ END
 $$;
 ALTER FUNCTION kernel.set_scope(organization uuid, identity uuid, patience_ms integer, writes boolean, OUT at timestamp with time zone, OUT transaction_id text) OWNER TO admitone_owner;
 
+-- Name: alert; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.alert (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    rule text NOT NULL,
+    class text NOT NULL,
+    subject text NOT NULL,
+    concerns uuid,
+    entities jsonb NOT NULL,
+    detail text NOT NULL,
+    link text NOT NULL,
+    correlation_id uuid NOT NULL,
+    first_seen_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    times bigint NOT NULL,
+    resolved_at timestamp with time zone,
+    CONSTRAINT alert_check CHECK ((last_seen_at >= first_seen_at)),
+    CONSTRAINT alert_class_check CHECK ((class = ANY (ARRAY['PAGER'::text, 'TICKET'::text]))),
+    CONSTRAINT alert_detail_check CHECK ((length(detail) <= 2000)),
+    CONSTRAINT alert_entities_check CHECK ((jsonb_typeof(entities) = 'object'::text)),
+    CONSTRAINT alert_link_check CHECK ((length(link) <= 2000)),
+    CONSTRAINT alert_rule_check CHECK (((rule ~ '^[a-z0-9_]+(\.[a-z0-9_]+)+$'::text) AND (length(rule) <= 100))),
+    CONSTRAINT alert_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 200))),
+    CONSTRAINT alert_times_check CHECK ((times > 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY kernel.alert FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.alert OWNER TO admitone_owner;
+
 -- Name: audit_entry; Type: TABLE; Schema: kernel; Owner: admitone_owner
 CREATE TABLE kernel.audit_entry (
     id uuid NOT NULL,
@@ -485,6 +514,10 @@ WITH (fillfactor='50');
 ALTER TABLE ONLY kernel.worker FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.worker OWNER TO admitone_owner;
 
+-- Name: alert alert_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.alert
+    ADD CONSTRAINT alert_pkey PRIMARY KEY (organization_id, id);
+
 -- Name: audit_entry audit_entry_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.audit_entry
     ADD CONSTRAINT audit_entry_pkey PRIMARY KEY (id);
@@ -569,6 +602,15 @@ ALTER TABLE ONLY kernel.tenant
 ALTER TABLE ONLY kernel.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (id);
 
+-- Name: alert_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX alert_by_age ON kernel.alert USING btree (resolved_at) WHERE (resolved_at IS NOT NULL);
+
+-- Name: alert_open; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE UNIQUE INDEX alert_open ON kernel.alert USING btree (organization_id, rule, subject) WHERE (resolved_at IS NULL);
+
+-- Name: alert_open_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX alert_open_by_age ON kernel.alert USING btree (organization_id, id) WHERE (resolved_at IS NULL);
+
 -- Name: audit_entry_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX audit_entry_by_age ON kernel.audit_entry USING btree (at);
 
@@ -595,6 +637,9 @@ CREATE INDEX dead_letter_by_correlation ON kernel.dead_letter USING btree (corre
 
 -- Name: dead_letter_open; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX dead_letter_open ON kernel.dead_letter USING btree (id) WHERE (replayed_at IS NULL);
+
+-- Name: dead_letter_open_by_kind; Type: INDEX; Schema: kernel; Owner: admitone_owner
+CREATE INDEX dead_letter_open_by_kind ON kernel.dead_letter USING btree (kind, priority, reason, died_at) WHERE (replayed_at IS NULL);
 
 -- Name: event_log_by_correlation; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX event_log_by_correlation ON ONLY kernel.event_log USING btree (correlation_id);
@@ -638,6 +683,10 @@ CREATE INDEX outbox_pending ON kernel.outbox USING btree (next_attempt_at) WHERE
 -- Name: plan_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX plan_by_age ON kernel.plan USING btree (made_at);
 
+-- Name: alert alert_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.alert
+    ADD CONSTRAINT alert_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
 -- Name: bulk bulk_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.bulk
     ADD CONSTRAINT bulk_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
@@ -665,6 +714,12 @@ ALTER TABLE ONLY kernel.outbox
 -- Name: plan plan_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.plan
     ADD CONSTRAINT plan_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: alert; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.alert ENABLE ROW LEVEL SECURITY;
+
+-- Name: alert app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY app_own ON kernel.alert TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
 -- Name: ban app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY app_own ON kernel.ban TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -764,6 +819,9 @@ CREATE POLICY migration_owner ON kernel.migration TO admitone_owner USING (true)
 
 -- Name: outbox; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.outbox ENABLE ROW LEVEL SECURITY;
+
+-- Name: alert overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY overdue ON kernel.alert TO admitone_owner USING ((resolved_at < (now() - '90 days'::interval))) WITH CHECK (false);
 
 -- Name: audit_entry overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY overdue ON kernel.audit_entry TO admitone_owner USING ((at < (now() - '730 days'::interval))) WITH CHECK (false);
@@ -874,6 +932,21 @@ GRANT ALL ON FUNCTION kernel.purge(target text, most integer, since timestamp wi
 
 -- Name: FUNCTION retention_of(target regclass, OUT aged_by text, OUT days integer); Type: ACL; Schema: kernel; Owner: admitone_owner
 REVOKE ALL ON FUNCTION kernel.retention_of(target regclass, OUT aged_by text, OUT days integer) FROM PUBLIC;
+
+-- Name: TABLE alert; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE kernel.alert TO admitone_app;
+
+-- Name: COLUMN alert.detail; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(detail) ON TABLE kernel.alert TO admitone_app;
+
+-- Name: COLUMN alert.last_seen_at; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(last_seen_at) ON TABLE kernel.alert TO admitone_app;
+
+-- Name: COLUMN alert.times; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(times) ON TABLE kernel.alert TO admitone_app;
+
+-- Name: COLUMN alert.resolved_at; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT UPDATE(resolved_at) ON TABLE kernel.alert TO admitone_app;
 
 -- Name: TABLE audit_entry; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT INSERT ON TABLE kernel.audit_entry TO admitone_app;

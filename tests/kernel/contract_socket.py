@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 from admitone.entrypoints.http import NoDatabase
@@ -46,4 +47,4 @@ async def close() -> None:
 
 if __name__ == "__main__":
     edge = Desk(*CONTRACTS, still_open, slow, never).edge
-    serve(SimpleNamespace(edge=edge, start=start, close=close), "127.0.0.1", int(sys.argv[1]))
+    serve(SimpleNamespace(edge=edge, start=start, close=close, watch=nullcontext()), "127.0.0.1", int(sys.argv[1]))

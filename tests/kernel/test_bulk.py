@@ -74,7 +74,7 @@ async def test_a_step_that_dies_before_its_end_leaves_no_trace_and_is_made_again
             raise RuntimeError("it broke after the effect and before the end")
 
     with failpoints.armed("job.before_end", every_other):
-        async with a_worker(database):
+        async with a_worker(database, duties(recount)):
             over = await until_over(database, scope, begun.id)
             await until_idle(superuser, scope)
     assert (over.status, over.done) == (Status.DONE, 5)

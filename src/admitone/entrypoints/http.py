@@ -13,6 +13,8 @@ from admitone.entrypoints.duties import subscriptions_of
 from admitone.entrypoints.modules import MODULES
 from admitone.kernel import config as settings
 from admitone.kernel import failpoints
+from admitone.kernel.alerts import Watch, check_rules
+from admitone.kernel.alerts.watch import LOGS_URL
 from admitone.kernel.audit import AuditTrail
 from admitone.kernel.authority import Authority, AuthorityReader, NobodyKnown
 from admitone.kernel.batch import Batcher
@@ -42,10 +44,12 @@ class Application:
     edge: Edge
     database: Database
     batcher: Batcher
+    watch: Watch
 
     async def start(self) -> None:
         failpoints.arm(self.config.find(settings.FAILPOINTS) or "")
         check_wired(port for module in self.modules for port in module.ports)
+        check_rules(rule for module in self.modules for rule in module.alerts)
         await check_login(self.database, self.config)
 
     async def close(self) -> None:
@@ -93,7 +97,8 @@ def assemble(
         trusted_proxies=config.trusted_proxies,
         strict=strict,
     )
-    return Application(config, modules, edge, database, batcher)
+    watch = Watch(database, metrics, logs_url=config.find(LOGS_URL))
+    return Application(config, modules, edge, database, batcher, watch)
 
 
 def metrics_contract(metrics: Metrics) -> Contract:

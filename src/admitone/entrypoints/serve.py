@@ -55,7 +55,8 @@ async def _serve(application: Application, host: str, port: int) -> None:
     await application.start()
     try:
         _spare_the_garbage_collector()
-        await _until_told(application.edge, host, port)
+        async with application.watch:
+            await _until_told(application.edge, host, port)
     finally:
         await application.close()
 

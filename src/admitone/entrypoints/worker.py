@@ -20,6 +20,8 @@ from admitone.entrypoints.http import check_login, database_url
 from admitone.entrypoints.modules import MODULES
 from admitone.kernel import config as settings
 from admitone.kernel import failpoints, telemetry
+from admitone.kernel.alerts import Watch, check_rules
+from admitone.kernel.alerts.watch import LOGS_URL
 from admitone.kernel.batch import Batcher
 from admitone.kernel.breaker import Breakers
 from admitone.kernel.config import Config
@@ -28,6 +30,7 @@ from admitone.kernel.jobs.model import Desk
 from admitone.kernel.jobs.worker import Rhythm, Worker
 from admitone.kernel.manifest import Installation, Module
 from admitone.kernel.outbound import Outbound
+from admitone.kernel.pager import Pager
 from admitone.kernel.ports import check_wired
 from admitone.kernel.scope import Role
 from admitone.kernel.telemetry import Metrics
@@ -45,15 +48,17 @@ class Workshop:
     batcher: Batcher
     outbound: Outbound
     worker: Worker
+    watch: Watch
     metrics: Metrics
 
     async def run(self) -> None:
         """Until somebody stops the worker."""
         failpoints.arm(self.config.find(settings.FAILPOINTS) or "")
         check_wired(port for module in self.modules for port in module.ports)
+        check_rules(rule for module in self.modules for rule in module.alerts)
         await check_login(self.database, self.config)
         try:
-            async with self.outbound:
+            async with self.outbound, self.watch:
                 await self.worker.run()
         finally:
             with suppress(TimeoutError):
@@ -79,9 +84,15 @@ def assemble(
         metrics.watch_pool(role, partial(database.connections, role))
     batcher = Batcher(database, observed=metrics)
     outbound = Outbound(Breakers(batcher, metrics), metrics)
-    given = {Installation: Installation(modules), Outbound: outbound, **(services or {})}
+    given = {
+        Installation: Installation(modules),
+        Outbound: outbound,
+        Pager: Pager.of(config, outbound),
+        **(services or {}),
+    }
     worker = Worker(Desk(database, batcher, given), duties_of(modules), metrics, rhythm)
-    return Workshop(config, modules, database, batcher, outbound, worker, metrics)
+    watch = Watch(database, metrics, logs_url=config.find(LOGS_URL))
+    return Workshop(config, modules, database, batcher, outbound, worker, watch, metrics)
 
 
 def work(workshop: Workshop) -> None:

@@ -14,6 +14,7 @@ from admitone.kernel.limits import Limit
 from admitone.kernel.ports import Port
 
 if TYPE_CHECKING:
+    from admitone.kernel.alerts.model import AlertRule
     from admitone.kernel.config import Key
     from admitone.kernel.contracts import Contract
     from admitone.kernel.facts import Fact
@@ -77,6 +78,7 @@ class Module:
     jobs: tuple["Kind[Any]", ...] = ()
     subscriptions: tuple["Subscription", ...] = ()
     schedules: tuple["Schedule", ...] = ()
+    alerts: tuple["AlertRule", ...] = ()
     listed_statements: tuple[str, ...] = ()
     """Statements of buyer, relay and maintenance that rightly cross organisations, by `module.NAME`."""
     listed_indexes: tuple[str, ...] = ()

@@ -1,17 +1,23 @@
 """The kernel's own manifest: its tables, and who may know what stands in them."""
 
 from admitone.kernel import operations
-from admitone.kernel.bulk import everywhere, routes
+from admitone.kernel.alerts import routes as alert_routes
+from admitone.kernel.alerts import rules
+from admitone.kernel.alerts.facts import AlertRaised, AlertResolved
+from admitone.kernel.alerts.watch import LOGS_URL
+from admitone.kernel.bulk import everywhere
+from admitone.kernel.bulk import routes as bulk_routes
 from admitone.kernel.bulk.model import BULK
 from admitone.kernel.jobs.schedules import Schedule
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
+from admitone.kernel.pager import PAGER_SECRET, PAGER_URL, SUBSCRIPTION, TICKET_URL
 from admitone.kernel.plans.model import PLAN
 from admitone.kernel.retention import enforce_retention
 
 MODULE = Module(
     name="kernel",
-    contracts=(*operations.CONTRACTS, routes.progress),
-    jobs=(enforce_retention, everywhere.EVERYWHERE),
+    contracts=(*operations.CONTRACTS, *alert_routes.CONTRACTS, bulk_routes.progress),
+    jobs=(enforce_retention, everywhere.EVERYWHERE, SUBSCRIPTION.kind),
     schedules=(Schedule("kernel.enforce_retention", "23 * * * *", enforce_retention),),
     lifecycles=(BULK, PLAN),
     tables=(
@@ -55,7 +61,12 @@ MODULE = Module(
         Table("schedule", TableClass.PLATFORM, kept_because="one row for each schedule there is"),
         Table("bulk", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=90, aged_by="finished_at"),
         Table("plan", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=90, aged_by="made_at"),
+        Table("alert", TableClass.TENANT, retention_days=90, aged_by="resolved_at"),
     ),
+    config=(PAGER_URL, TICKET_URL, PAGER_SECRET, LOGS_URL),
+    facts=(AlertRaised, AlertResolved),
+    subscriptions=(SUBSCRIPTION,),
+    alerts=rules.RULES,
     listed_statements=(
         "jobs.store.CLAIM_OUTBOX",
         "jobs.store.MARK_PUBLISHED",
@@ -69,6 +80,8 @@ MODULE = Module(
         "bulk.store.LIST_ORGANIZATIONS",
         "bulk.store.LIST_PARTS",
         "bulk.store.SUM_PARTS",
+        "alerts.store.COUNT_OUTBOX",
+        "alerts.store.FIND_FIRST_OUT",
     ),
     listed_indexes=(
         "event_log_by_correlation",
@@ -82,6 +95,7 @@ MODULE = Module(
         "inbox_by_age",
         "bulk_by_age",
         "plan_by_age",
+        "alert_by_age",
     ),
     definer_functions=("add_partitions", "purge", "drop_partition"),
 )

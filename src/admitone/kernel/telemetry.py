@@ -289,7 +289,7 @@ class JobFigures:
             ("kind", "reason"),
             registry=own,
         )
-        self._waited = Histogram(
+        self.wait = Histogram(
             "admitone_job_wait_seconds",
             "From the instant a job was due to its claim.",
             ("lane",),
@@ -315,7 +315,7 @@ class JobFigures:
 
     def waited(self, lane: str, seconds: float, organization: object) -> None:
         """With an organisation that felt it as the example."""
-        self._waited.labels(lane).observe(seconds, {"orgId": str(organization)})
+        self.wait.labels(lane).observe(seconds, {"orgId": str(organization)})
 
     def relayed(self, facts: int) -> None:
         self._relayed.inc(facts)
