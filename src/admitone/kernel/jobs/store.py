@@ -196,6 +196,13 @@ CLAIM_SUSPECT = """
     RETURNING j.id, j.organization_id, j.kind, j.attempts, j.crashes, j.key, j.payload::text AS payload, j.event_id,
               j.actor_id, j.causation_id, j.correlation_id, j.run_at, j.created_at, j.worker
 """
+RELEASE_FORGOTTEN = """
+    UPDATE kernel.job
+       SET worker = NULL
+     WHERE worker = $1
+       AND lane = $2
+       AND NOT id = ANY($3::uuid[])
+"""
 RELEASE_ALL = """
     UPDATE kernel.job
        SET worker = NULL
@@ -213,6 +220,11 @@ async def claim(
 
 async def claim_suspect(tx: PlatformTx, worker: UUID, lane: str, kinds: Sequence[str]) -> list[Claimed]:
     return [Claimed(**row) for row in await tx.fetch(CLAIM_SUSPECT, worker, lane, tx.now, kinds)]
+
+
+async def release_forgotten(tx: PlatformTx, worker: UUID, lane: str, known: Sequence[UUID]) -> int:
+    """What the worker holds without knowing it."""
+    return await tx.execute(RELEASE_FORGOTTEN, worker, lane, known)
 
 
 async def release_all(tx: PlatformTx, worker: UUID) -> int:
