@@ -130,9 +130,11 @@ class Worker:
         freed = await store.free_orphans(tx, timedelta(seconds=self._rhythm.lease_seconds))
         if freed:
             logger().warning("worker.freed_orphans", jobs=freed)
-        if self._last_seen and tx.now < self._last_seen - timedelta(seconds=1):
+        # Also when we begin: the clock may have been set back while nobody worked.
+        if self._last_seen is None or tx.now < self._last_seen - timedelta(seconds=1):
             jobs, facts = await store.pull_back(tx)
-            logger().warning("worker.clock_set_back", jobs=jobs, facts=facts)
+            if jobs or facts:
+                logger().warning("worker.clock_set_back", jobs=jobs, facts=facts)
         self._last_seen = tx.now
         return seen
 
