@@ -7,6 +7,7 @@ from bench.faults.report import Report
 from bench.faults.scenarios.clocks import clocks
 from bench.faults.scenarios.disk import disk
 from bench.faults.scenarios.kills import kills
+from bench.faults.scenarios.plants import plants
 from bench.faults.scenarios.points import points
 from bench.faults.scenarios.poison import poison
 from bench.faults.scenarios.snapshot import snapshot
@@ -16,5 +17,5 @@ from bench.faults.trial import Scale
 Scenario = Callable[[Installation, int, Scale], Awaitable[Report]]
 
 SCENARIOS: dict[str, Scenario] = {
-    each.__name__: each for each in (kills, zombies, points, poison, clocks, snapshot, disk)
+    each.__name__: each for each in (kills, zombies, points, poison, clocks, snapshot, disk, plants)
 }

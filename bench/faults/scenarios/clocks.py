@@ -22,7 +22,7 @@ async def clocks(installation: Installation, seed: int, scale: Scale) -> Report:
         process = world.processes[WORKER]
         async with world.books() as books, trial.crowd.at_work():
             world.down.add(WORKER)
-            for number in range(scale.blows):
+            for number in range(scale.blows // 2):
                 await toy.enqueue(books, trial.members, 50, name=f"turn-{number}", lingering=3)
                 going, days = chance.choice([process.kill, process.end]), chance.choice([-1, 0, 1])
                 done.append(f"{going.__name__}, then a worker that is {days} days ahead")

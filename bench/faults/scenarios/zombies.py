@@ -17,11 +17,9 @@ THREATS = (
 )
 
 
-async def zombies(
-    installation: Installation, seed: int, scale: Scale, *, plant: str = "", settle_seconds: float = 120
-) -> Report:
-    shape = Shape(workers=len(WORKERS), lease_seconds=LEASE_SECONDS, plant=plant)
-    async with a_trial("zombies", installation, seed, shape, settle_seconds=settle_seconds) as trial:
+async def zombies(installation: Installation, seed: int, scale: Scale) -> Report:
+    shape = Shape(workers=len(WORKERS), lease_seconds=LEASE_SECONDS)
+    async with a_trial("zombies", installation, seed, shape) as trial:
         nemesis = Nemesis(seed, THREATS, gap_seconds=(0.1, 0.8))
         async with trial.world.books() as books:
             await toy.enqueue(books, trial.members, scale.jobs, lingering=scale.jobs // LINGERING_IN_ALL)
