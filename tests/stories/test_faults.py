@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-
 from bench.faults.installation import Installation, an_installation
 from bench.faults.report import Report
 from bench.faults.scenarios import clocks, disk, kills, poison, snapshot, zombies
