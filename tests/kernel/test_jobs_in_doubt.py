@@ -1,4 +1,4 @@
-"""A worker that does not know what became of its own claim, or of the clock, leaves no job behind."""
+"""When a worker does not know what became of its claim, of the clock or of other workers, no job is left behind."""
 
 from datetime import timedelta
 
@@ -8,6 +8,9 @@ from admitone.kernel import failpoints
 from admitone.kernel.clock import Clock
 from admitone.kernel.db import Database
 from admitone.kernel.errors import OutcomeUnknown
+from admitone.kernel.ids import uuid7
+from admitone.kernel.jobs import store
+from admitone.kernel.jobs.worker import SCOPE
 from tests.builders import an_increment, an_organization
 from tests.jobs import a_job, a_worker, heard, until, until_idle
 from tests.toy import commands
@@ -47,3 +50,27 @@ async def test_a_worker_that_begins_after_the_clock_was_set_back_does_not_wait_f
         )
         await until(superuser, "SELECT count(*) FROM kernel.job WHERE organization_id = $1", scope)
     assert len(await heard(database, scope)) == 2
+
+
+async def test_of_jobs_that_lost_their_workers_the_least_suspect_runs_first(
+    database: Database, superuser: asyncpg.Connection
+):
+    """Else three workers that are killed from outside in a row would bury an innocent job: always the same one."""
+    lane = "test of suspects"
+    scope = await an_organization(database)
+    await a_job(database, scope, "twice", "once", "never")
+    await superuser.execute(
+        """
+        UPDATE kernel.job
+           SET lane = $2, crashes = CASE key WHEN 'twice' THEN 2 WHEN 'once' THEN 1 ELSE 0 END,
+               run_at = CASE key WHEN 'twice' THEN created_at - interval '1 h' ELSE created_at END
+         WHERE organization_id = $1
+        """,
+        scope.organization.uuid,
+        lane,
+    )
+    claims = [
+        await database.run(SCOPE, lambda tx: store.claim_suspect(tx, uuid7(), lane, ["toy.perform"])) for _ in range(3)
+    ]
+    assert [[job.key for job in claimed] for claimed in claims] == [["once"], ["twice"], []]
+    await superuser.execute("DELETE FROM kernel.job WHERE lane = $1", lane)

@@ -183,13 +183,15 @@ CLAIM = """
     RETURNING j.id, j.organization_id, j.kind, j.attempts, j.crashes, j.key, j.payload::text AS payload, j.event_id,
               j.actor_id, j.causation_id, j.correlation_id, j.run_at, j.created_at, j.worker
 """
+# Those that lost fewest workers first: where workers are killed from outside, it is not always the same job that is
+# found in their hands; and one that kills them comes after all that do not.
 CLAIM_SUSPECT = """
     UPDATE kernel.job AS j
        SET worker = $1
       FROM (SELECT id
               FROM kernel.job
              WHERE lane = $2 AND run_at <= $3 AND worker IS NULL AND crashes > 0 AND kind = ANY($4::text[])
-             ORDER BY priority, run_at
+             ORDER BY crashes, priority, run_at
              LIMIT 1
                FOR NO KEY UPDATE SKIP LOCKED) AS taken
      WHERE j.id = taken.id
