@@ -51,16 +51,18 @@ async def every_job_ended(evidence: Evidence) -> list[str]:
     return await evidence.each(
         "{key}: {done} times in the inbox, {dead} dead letters, {left} left",
         """
-        SELECT * FROM (
-            SELECT k.key,
-                   (SELECT count(*) FROM kernel.inbox AS i
-                     WHERE i.organization_id = k.organization_id AND i.key = k.key) AS done,
-                   (SELECT count(*) FROM kernel.dead_letter AS d
-                     WHERE d.organization_id = k.organization_id AND d.key = k.key AND d.replayed_at IS NULL) AS dead,
-                   (SELECT count(*) FROM kernel.job AS j
-                     WHERE j.organization_id = k.organization_id AND j.key = k.key) AS left
-              FROM kernel.job_key AS k) AS ends
-         WHERE done + dead + "left" <> 1
+        WITH ends AS (
+            SELECT organization_id, key, 1 AS done, 0 AS dead, 0 AS "left" FROM kernel.inbox
+             UNION ALL
+            SELECT organization_id, key, 0, 1, 0 FROM kernel.dead_letter WHERE replayed_at IS NULL
+             UNION ALL
+            SELECT organization_id, key, 0, 0, 1 FROM kernel.job
+        )
+        SELECT key, COALESCE(sum(done), 0) AS done, COALESCE(sum(dead), 0) AS dead, COALESCE(sum("left"), 0) AS "left"
+          FROM kernel.job_key
+          LEFT JOIN ends USING (organization_id, key)
+         GROUP BY organization_id, key
+        HAVING COALESCE(sum(done + dead + "left"), 0) <> 1
         """,
     )
 
