@@ -30,6 +30,10 @@ check: $(STAMP) ## Format, lint, types, layers and the architecture tests, in un
 bench: $(STAMP) ## Measure; fails when a figure that must be reached is not
 	@$(BIN)/python -m bench
 
+.PHONY: soak
+soak: $(STAMP) ## Break everything under load, from a seed, for ten minutes; choose with SECONDS=3600 SEED=7
+	@$(BIN)/python -m bench.faults --seconds "$(or $(SECONDS),600)" --seed "$(or $(SEED),1)"
+
 .PHONY: golden
 golden: $(STAMP) ## Write schema.sql and the golden files anew; read the difference before you commit it
 	@$(BIN)/admitone schema

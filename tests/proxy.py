@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
@@ -26,19 +26,37 @@ class Wire:
         self.cuts = 0
         self.refuse = False
         self._pumps: set[asyncio.Task[None]] = set()
-        self._ends: list[asyncio.StreamWriter] = []
+        self._ends: set[asyncio.StreamWriter] = set()
 
     async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.refuse:
             writer.close()
             return
-        server_reader, server_writer = await asyncio.open_unix_connection(str(self._server_socket))
-        self._ends += [writer, server_writer]
-        there = asyncio.create_task(self._forward(reader, server_reader, server_writer, writer))
+        try:
+            server_reader, server_writer = await asyncio.open_unix_connection(str(self._server_socket))
+        except OSError:
+            writer.close()
+            return
+        self._ends |= {writer, server_writer}
+        there = asyncio.create_task(self._forward(reader, server_writer, writer))
         back = asyncio.create_task(self._pump(server_reader, writer))
-        self._pumps |= {there, back}
+        for pump in (there, back):
+            self._pumps.add(pump)
+            pump.add_done_callback(self._pumps.discard)
 
-    async def _forward(self, reader, server_reader, server_writer, writer) -> None:
+    def sever(self) -> None:
+        """Cut everything that goes through, now."""
+        for end in self._ends:
+            end.transport.abort()
+        self._ends.clear()
+
+    async def _forward(self, reader, server_writer, writer) -> None:
+        with suppress(OSError):
+            await self._forward_until_cut(reader, server_writer, writer)
+        server_writer.close()
+        self._ends -= {writer, server_writer}
+
+    async def _forward_until_cut(self, reader, server_writer, writer) -> None:
         while chunk := await reader.read(65536):
             if COMMIT in chunk and self.cut is not Cut.NEVER:
                 cut, self.cut = self.cut, Cut.NEVER
@@ -52,7 +70,6 @@ class Wire:
                 return
             server_writer.write(chunk)
             await server_writer.drain()
-        server_writer.close()
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -67,8 +84,7 @@ class Wire:
         for pump in self._pumps:
             pump.cancel()
         await asyncio.gather(*self._pumps, return_exceptions=True)
-        for end in self._ends:
-            end.transport.abort()
+        self.sever()
         await asyncio.sleep(0)
 
 

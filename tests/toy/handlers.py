@@ -1,5 +1,6 @@
 """What the toy does when it hears of something, and jobs that behave as badly as jobs can."""
 
+import asyncio
 import os
 import signal
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from tests.toy.model import Heard
 
 STREET = Lane("street", places=4)
 QUICK = Retry(executions=3, base_seconds=0.01)
+LINGER_SECONDS = 0.05
 
 
 @handler("toy.hear", priority=Priority.NOTICE)
@@ -31,6 +33,8 @@ class Act(StrEnum):
     REFUSE = "refuse"
     KILL = "kill"
     """The worker, as if the power went."""
+    LINGER = "linger"
+    """Long enough to be caught in the middle."""
 
 
 class Deed(msgspec.Struct, frozen=True):
@@ -43,16 +47,16 @@ async def perform(tx: Tx, deeds: Sequence[Delivered[Deed]]) -> None:
     """Leaves a row for each, and then does what it was told."""
     await store.insert_heard(tx, [Heard(each.key, each.payload.number) for each in deeds])
     for each in deeds:
-        act(each.payload)
+        await act(each.payload)
 
 
 @errand("toy.run", lane=STREET, retry=QUICK)
 async def run_errand(desk: Desk, deed: Delivered[Deed]) -> Finish:
-    act(deed.payload)
+    await act(deed.payload)
     return lambda tx: store.insert_heard(tx, [Heard(deed.key, deed.payload.number)])
 
 
-def act(deed: Deed) -> None:
+async def act(deed: Deed) -> None:
     match deed.act:
         case Act.FAIL:
             raise RuntimeError(f"deed {deed.number} fails, as somebody@example.org wanted")
@@ -60,3 +64,5 @@ def act(deed: Deed) -> None:
             raise CounterNotOpen(status="CLOSED")
         case Act.KILL:
             os.kill(os.getpid(), signal.SIGKILL)
+        case Act.LINGER:
+            await asyncio.sleep(LINGER_SECONDS)

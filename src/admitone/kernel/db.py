@@ -29,7 +29,6 @@ from admitone.kernel.clock import Clock
 from admitone.kernel.driver import (
     DRIVER,
     LIFE,
-    UNREACHABLE,
     Connection,
     ConnectionLost,
     DatabaseUnavailable,
@@ -428,7 +427,7 @@ class Database:
             connection = await self._patience.within(ACQUIRE_SECONDS, pool.acquire())
         except TimeoutError:
             raise DatabaseUnavailable from None  # All are busy; to stand in line once more would help nobody.
-        except UNREACHABLE as error:
+        except DRIVER as error:  # Also in its words for a server that went while the connection was being made.
             raise ConnectionLost from error
         try:
             yield connection  # type: ignore[misc]  # a pooled proxy, which behaves as the connection it stands for

@@ -183,6 +183,8 @@ CLAIM = """
     RETURNING j.id, j.organization_id, j.kind, j.attempts, j.crashes, j.key, j.payload::text AS payload, j.event_id,
               j.actor_id, j.causation_id, j.correlation_id, j.run_at, j.created_at, j.worker
 """
+# Those that lost fewest workers first: where workers are killed from outside, it is not always the same job that is
+# found in their hands; and one that kills them comes after all that do not.
 CLAIM_SUSPECT = """
     UPDATE kernel.job AS j
        SET worker = $1
@@ -190,11 +192,18 @@ CLAIM_SUSPECT = """
             SELECT id
               FROM kernel.job
              WHERE lane = $2 AND run_at <= $3 AND worker IS NULL AND crashes > 0 AND kind = ANY($4::text[])
-             ORDER BY priority, run_at
+             ORDER BY crashes, priority, run_at
              LIMIT 1
                FOR NO KEY UPDATE SKIP LOCKED))
     RETURNING j.id, j.organization_id, j.kind, j.attempts, j.crashes, j.key, j.payload::text AS payload, j.event_id,
               j.actor_id, j.causation_id, j.correlation_id, j.run_at, j.created_at, j.worker
+"""
+RELEASE_FORGOTTEN = """
+    UPDATE kernel.job
+       SET worker = NULL
+     WHERE worker = $1
+       AND lane = $2
+       AND NOT id = ANY($3::uuid[])
 """
 RELEASE_ALL = """
     UPDATE kernel.job
@@ -213,6 +222,11 @@ async def claim(
 
 async def claim_suspect(tx: PlatformTx, worker: UUID, lane: str, kinds: Sequence[str]) -> list[Claimed]:
     return [Claimed(**row) for row in await tx.fetch(CLAIM_SUSPECT, worker, lane, tx.now, kinds)]
+
+
+async def release_forgotten(tx: PlatformTx, worker: UUID, lane: str, known: Sequence[UUID]) -> int:
+    """What the worker holds without knowing it."""
+    return await tx.execute(RELEASE_FORGOTTEN, worker, lane, known)
 
 
 async def release_all(tx: PlatformTx, worker: UUID) -> int:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
+from uuid import UUID
 
 from admitone.kernel import failpoints
 from admitone.kernel.db import PlatformTx
@@ -88,6 +89,12 @@ class Hands:
     heads: defaultdict[int, Head] = field(default_factory=lambda: defaultdict(Head))
     running: dict[asyncio.Task[None], Sequence[Claimed]] = field(default_factory=dict)
     suspect: asyncio.Task[None] | None = None
+    in_doubt: bool = False
+    """We may hold jobs that we do not know of: a claim was committed, and we never heard of it."""
+
+    @property
+    def known(self) -> list[UUID]:
+        return [job.id for jobs in self.running.values() for job in jobs]
 
     @property
     def free(self) -> int:
@@ -146,9 +153,11 @@ class Worker:
         freed = await store.free_orphans(tx, timedelta(seconds=self._rhythm.lease_seconds))
         if freed:
             logger().warning("worker.freed_orphans", jobs=freed)
-        if self._last_seen and tx.now < self._last_seen - timedelta(seconds=1):
+        # Also when we begin: the clock may have been set back while nobody worked.
+        if self._last_seen is None or tx.now < self._last_seen - timedelta(seconds=1):
             jobs, facts = await store.pull_back(tx)
-            logger().warning("worker.clock_set_back", jobs=jobs, facts=facts)
+            if jobs or facts:
+                logger().warning("worker.clock_set_back", jobs=jobs, facts=facts)
         self._last_seen = tx.now
         return seen
 
@@ -190,8 +199,15 @@ class Worker:
         if self._stopping.is_set():
             return False
         most = CLAIM if hands.lane is WORK else hands.free
-        claimed = await self._run(lambda tx: self._claim(tx, hands, most))
-        failpoints.reach("job.claimed")
+        try:
+            if hands.in_doubt:
+                hands.in_doubt = False
+                await self._run(lambda tx: store.release_forgotten(tx, self.id, hands.lane.name, hands.known))
+            claimed = await self._run(lambda tx: self._claim(tx, hands, most))
+            failpoints.reach("job.claimed")
+        except Exception:
+            hands.in_doubt = True
+            raise
         for group in groups_of(claimed, GROUP if hands.lane is WORK else 1):
             await self._wait_for_place(hands)
             if self._stopping.is_set():  # What was not begun is given back when we sign off.
@@ -240,6 +256,7 @@ class Worker:
             hands.suspect = None
             self._bell.set()
         if not task.cancelled() and (bug := task.exception()):
+            hands.in_doubt = True
             logger().error("worker.bug", exc_info=bug)
 
     # -- Going on whatever happens
