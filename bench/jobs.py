@@ -134,7 +134,7 @@ async def _drained(ground: Ground, expected: int) -> float:
     connection = await asyncpg.connect(ground.cluster.url(SUPERUSER, ground.database))
     deadline = time.monotonic() + PATIENCE_SECONDS
     try:
-        while not (before := await connection.fetchval(EFFECTS)):  # noqa: ASYNC110  Another process tells nobody.
+        while not (before := await connection.fetchval(EFFECTS)):
             await asyncio.sleep(0.01)
         began = time.monotonic()
         while (effects := await connection.fetchval(EFFECTS)) < expected and time.monotonic() < deadline:

@@ -11,6 +11,7 @@ from admitone.kernel.config import Config
 from admitone.kernel.db import Tx
 from admitone.kernel.jobs import Delivered, handler
 from admitone.kernel.manifest import Module
+from admitone.kernel.module import MODULE as KERNEL
 
 
 @handler("toy.try")
@@ -20,4 +21,4 @@ async def attempt(tx: Tx, deeds: Sequence[Delivered[Deed]]) -> None:
 
 
 if __name__ == "__main__":
-    work(assemble(Config.load(os.environ), [MODULE, Module("bench", jobs=(attempt,))]))
+    work(assemble(Config.load(os.environ), [KERNEL, MODULE, Module("bench", jobs=(attempt,))]))

@@ -90,5 +90,5 @@ class Crowd:
         """Until so many more were acknowledged."""
         wanted = self.journal.done + more
         async with asyncio.timeout(seconds):
-            while self.journal.done < wanted:  # noqa: ASYNC110  There are many, and one who waits.
+            while self.journal.done < wanted:
                 await asyncio.sleep(0.02)

@@ -28,7 +28,7 @@ async def settle(world: World, seconds: float = SETTLE_SECONDS) -> list[str]:
     """What is not settled in time, in words."""
     try:
         async with asyncio.timeout(seconds):
-            while not (await world.is_up() and await _is_idle(world)):  # noqa: ASYNC110  Another process tells nobody.
+            while not (await world.is_up() and await _is_idle(world)):
                 await asyncio.sleep(0.1)
     except TimeoutError:
         return await _what_is_left(world)

@@ -158,9 +158,9 @@ async def heard_once(evidence: Evidence) -> list[str]:
         "{key} is heard {times} times",
         """
         WITH meant AS (
-            SELECT organization_id, 'toy.hear:' || id AS key FROM kernel.event_log
+            SELECT organization_id, 'toy.hear:' || id AS key FROM kernel.event_log WHERE type LIKE 'toy.%'
              UNION
-            SELECT organization_id, key FROM kernel.job_key
+            SELECT organization_id, key FROM kernel.job_key WHERE key NOT LIKE 'ops.%' AND key NOT LIKE 'cron:%'
         ), heard AS (
             SELECT organization_id, key, count(*) AS times FROM toy.heard GROUP BY organization_id, key
         ), dead AS (
@@ -184,7 +184,7 @@ async def facts_match_increments(evidence: Evidence) -> list[str]:
         SELECT amount, COALESCE(i.count, 0) AS rows, COALESCE(e.count, 0) AS facts
           FROM (SELECT organization_id, amount, count(*) FROM toy.increment GROUP BY 1, 2) AS i
           FULL JOIN (SELECT organization_id, (payload->>'amount')::bigint AS amount, count(*)
-                       FROM kernel.event_log GROUP BY 1, 2) AS e USING (organization_id, amount)
+                       FROM kernel.event_log WHERE type LIKE 'toy.%' GROUP BY 1, 2) AS e USING (organization_id, amount)
          WHERE i.count IS DISTINCT FROM e.count
         """,
     )

@@ -145,7 +145,7 @@ class World:
 
     async def wait_until_up(self) -> None:
         async with asyncio.timeout(READY_SECONDS):
-            while not await self.is_up():  # noqa: ASYNC110  Another process tells nobody.
+            while not await self.is_up():
                 await asyncio.sleep(0.05)
 
     async def keep(self) -> None:

@@ -18,6 +18,7 @@ from admitone.entrypoints.http import assemble
 from admitone.entrypoints.serve import serve
 from admitone.kernel.config import Config
 from admitone.kernel.contracts import incoming
+from admitone.kernel.module import MODULE as KERNEL
 from tests.toy.authority import ToyAuthority
 from tests.toy.module import MODULE
 from tests.toy.plants import plant
@@ -69,5 +70,5 @@ def free_port() -> int:
 if __name__ == "__main__":
     plant(os.environ.get("TOY_PLANT", ""))
     incoming.BODY_SECONDS = float(os.environ.get("TOY_BODY_SECONDS", incoming.BODY_SECONDS))
-    application = assemble(Config.load(os.environ), [MODULE], ToyAuthority())
+    application = assemble(Config.load(os.environ), [KERNEL, MODULE], ToyAuthority())
     serve(application, "127.0.0.1", int(sys.argv[1]))

@@ -15,6 +15,7 @@ from admitone.entrypoints.worker import assemble, work
 from admitone.kernel.clock import Clock
 from admitone.kernel.config import Config
 from admitone.kernel.jobs.worker import Rhythm
+from admitone.kernel.module import MODULE as KERNEL
 from tests.toy.module import MODULE
 from tests.toy.plants import plant
 from tests.toy.process import ToyProcess
@@ -45,7 +46,7 @@ if __name__ == "__main__":
     plant(os.environ.get("TOY_PLANT", ""))
     lease = float(os.environ.get("TOY_LEASE_SECONDS", LEASE_SECONDS))
     rhythm = Rhythm(lease_seconds=lease, poll_seconds=min(0.05, lease / 20), grace_seconds=1)
-    workshop = assemble(Config.load(os.environ), [MODULE], rhythm=rhythm)
+    workshop = assemble(Config.load(os.environ), [KERNEL, MODULE], rhythm=rhythm)
     # Of this process alone, which no configuration could do: all workers of a database live by its clock.
     workshop.database._clock = Clock(timedelta(seconds=float(os.environ.get("TOY_CLOCK_SECONDS", "0"))))
     work(workshop)

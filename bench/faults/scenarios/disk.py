@@ -78,6 +78,6 @@ async def _until_refused(trial: Trial, wanted: int = 10) -> int:
 
     before = refused()
     async with asyncio.timeout(60):
-        while (now := refused()) < before + wanted:  # noqa: ASYNC110
+        while (now := refused()) < before + wanted:
             await asyncio.sleep(0.2)
     return now - before

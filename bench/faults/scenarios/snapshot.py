@@ -53,6 +53,6 @@ class Flow:
         async with self._trial.world.books() as books:
             await toy.enqueue(books, self._trial.members, self._jobs, name=f"round-{self._rounds}")
             began = time.monotonic()
-            while await books.fetchval("SELECT EXISTS (SELECT FROM kernel.job)"):  # noqa: ASYNC110
+            while await books.fetchval("SELECT EXISTS (SELECT FROM kernel.job)"):
                 await asyncio.sleep(0.01)
             return self._jobs / (time.monotonic() - began)
