@@ -669,7 +669,7 @@ CREATE INDEX job_of_worker ON kernel.job USING btree (worker) WHERE (worker IS N
 CREATE INDEX job_ready ON kernel.job USING btree (lane, priority, run_at) WHERE ((worker IS NULL) AND (crashes = 0));
 
 -- Name: job_ready_of_one; Type: INDEX; Schema: kernel; Owner: admitone_owner
-CREATE INDEX job_ready_of_one ON kernel.job USING btree (organization_id, lane, priority, run_at) WHERE ((worker IS NULL) AND (crashes = 0));
+CREATE INDEX job_ready_of_one ON kernel.job USING btree (organization_id, lane, priority, run_at) WHERE ((worker IS NULL) AND (crashes < 1));
 
 -- Name: job_suspect; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX job_suspect ON kernel.job USING btree (lane, priority, run_at) WHERE ((worker IS NULL) AND (crashes > 0));

@@ -136,8 +136,9 @@ CREATE TABLE kernel.job (
     created_at      timestamptz NOT NULL
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX job_ready ON kernel.job (lane, priority, run_at) WHERE worker IS NULL AND crashes = 0;
--- Once the head of the queue says whose jobs are oldest, more of the same organisation go with them.
-CREATE INDEX job_ready_of_one ON kernel.job (organization_id, lane, priority, run_at) WHERE worker IS NULL AND crashes = 0;
+-- Once the head of the queue says whose jobs are oldest, more of the same organisation go with them. Its condition says
+-- the same in other words, so that a statement can mean this index and no other, whatever the planner believes.
+CREATE INDEX job_ready_of_one ON kernel.job (organization_id, lane, priority, run_at) WHERE worker IS NULL AND crashes < 1;
 CREATE INDEX job_suspect ON kernel.job (lane, priority, run_at) WHERE worker IS NULL AND crashes > 0;
 CREATE INDEX job_of_worker ON kernel.job (worker) WHERE worker IS NOT NULL;
 ALTER TABLE kernel.job ENABLE ROW LEVEL SECURITY;

@@ -40,7 +40,7 @@ CANCEL = """
        AND priority = $3
        AND key = ANY($4::text[])
        AND worker IS NULL
-       AND crashes = 0
+       AND crashes < 1
     RETURNING key
 """
 
@@ -153,7 +153,7 @@ async def list_facts_to_replay(tx: Tx, after: UUID, until: UUID, fact: str, most
 # -- Claiming
 
 # The oldest jobs say which organisations are served; others of the same organisations go with them, because jobs of
-# one organisation share a transaction. What was claimed and ended lies dead at the head of the index until it is
+# one organisation share a transaction. `crashes = 0` means one index and `crashes < 1` the other. What was claimed and ended lies dead at the head of the index until it is
 # vacuumed, or for as long as somebody holds a snapshot: `run_at >= $8` steps over it (see `worker`).
 CLAIM = """
     UPDATE kernel.job AS j
@@ -174,7 +174,7 @@ CLAIM = """
                       FROM kernel.job
                      WHERE organization_id = whose.organization_id
                        AND lane = $2 AND priority = $3 AND run_at BETWEEN $8 AND $4
-                       AND worker IS NULL AND crashes = 0 AND kind = ANY($5::text[])
+                       AND worker IS NULL AND crashes < 1 AND kind = ANY($5::text[])
                      ORDER BY run_at
                      LIMIT $7
                        FOR NO KEY UPDATE SKIP LOCKED
