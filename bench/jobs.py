@@ -1,7 +1,7 @@
 """The engine: jobs through outbox, relay, worker and inbox, as many as there are until none is left.
 
-A worker is a process of its own, as in production. What is measured is the effects per second from the first look at
-which there are some until all that can be there are there.
+Two workers, each a process of its own, as in production. What is measured is the effects per second from the first look
+at which there are some until all that can be there are there.
 """
 
 import asyncio
@@ -29,6 +29,7 @@ JOBS = 60_000
 DEFERRED = 200_000
 PATIENCE_SECONDS = 300
 MANY = 5_000
+WORKERS = 2
 
 OTHERS = "o.id <> '00000000-0000-7000-8000-000000000001'"
 
@@ -126,7 +127,7 @@ def beside_deferred(field: Field) -> float:
 def drained(field: Field, expected: int) -> float:
     """Effects per second; every one of them must come, and none twice."""
     field.execute("VACUUM ANALYZE")
-    with a_worker(field.ground):
+    with workers(field.ground):
         return asyncio.run(_drained(field.ground, expected))
 
 
@@ -156,16 +157,18 @@ async def _execute(ground: Ground, sql: str, *values: Any) -> None:
 
 
 @contextmanager
-def a_worker(ground: Ground) -> Iterator[None]:
+def workers(ground: Ground) -> Iterator[None]:
     with TemporaryDirectory() as folder, (Path(folder) / "log").open("wb") as log:
         environment = {**os.environ, "DATABASE_URL": ground.url, "ADMITONE_DATA": folder}
         command = [sys.executable, "-m", "bench.work"]
-        worker = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+        running = [subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log) for _ in range(WORKERS)]
         try:
             yield
         finally:
-            worker.terminate()
-            worker.wait(20)
+            for worker in running:
+                worker.terminate()
+            for worker in running:
+                worker.wait(20)
 
 
 if __name__ == "__main__":

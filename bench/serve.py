@@ -57,6 +57,30 @@ async def add_directly(call: Call, request: IncrementRequest) -> IncrementAnswer
     return IncrementAnswer(id=counted.id, counter=counted.counter, value=counted.value)
 
 
+unlimited = Contract(
+    id="TOY.UNLIMITED",
+    version="1.0.0",
+    owner="toy",
+    consumers=("bench",),
+    summary="The same as TOY.01 without its limit.",
+    post="/api/toy/unlimited",
+    takes=IncrementRequest,
+    gives=IncrementAnswer,
+    refuses=coalesced.refuses,
+    audience=Audience.ORGANIZATION,
+    permission=INCREMENT,
+    idempotent_by="idempotencyKey",
+    order_key="none",
+    examples=coalesced.examples,
+)
+
+
+@unlimited.serves
+async def add_without_limit(call: Call, request: IncrementRequest) -> IncrementAnswer:
+    counted = await call.batch(commands.increment, Increment(call.caller, request.counter, request.amount))
+    return IncrementAnswer(id=counted.id, counter=counted.counter, value=counted.value)
+
+
 trivial = Contract(
     id="TOY.TRIVIAL",
     version="1.0.0",
@@ -80,6 +104,8 @@ async def answer(call: Call, request: IncrementRequest) -> IncrementAnswer:  # n
 
 
 if __name__ == "__main__":
-    toy = Module("toy", contracts=(coalesced, direct, trivial), permissions=(INCREMENT,), limits=(PER_DEVICE,))
+    toy = Module(
+        "toy", contracts=(coalesced, direct, unlimited, trivial), permissions=(INCREMENT,), limits=(PER_DEVICE,)
+    )
     application = assemble(Config.load(os.environ), [toy], ToyAuthority(), coalesce="--one-by-one" not in sys.argv)
     serve(application, "127.0.0.1", int(sys.argv[1]))

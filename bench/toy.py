@@ -13,7 +13,7 @@ from bench.ground import HERE, RUN_LOGIN, Ground, a_cluster, a_ground, a_script
 from bench.load import Plan, Report, in_turns, load
 from bench.server import a_server
 
-COALESCED, DIRECT = "/api/toy/increments", "/api/toy/direct"
+COALESCED, DIRECT, UNLIMITED = "/api/toy/increments", "/api/toy/direct", "/api/toy/unlimited"
 
 
 def measure(figures: Figures) -> None:
@@ -23,6 +23,7 @@ def measure(figures: Figures) -> None:
         throughput(figures, one)
         idle(figures, one)
         locked_row(figures, one)
+        limits(figures, one)
         row_level_security(figures, cluster)
         many_organizations(figures, cluster)
 
@@ -113,6 +114,17 @@ def row_level_security(figures: Figures, cluster: Cluster) -> None:
             rounds=7,
         )
     figures.must_not_exceed("cost of row level security", (1 - kept) * 100, 10)
+
+
+def limits(figures: Figures, ground: Ground) -> None:
+    print("\nWith its limit, and without, in turns")
+    with a_server(ground) as port:
+        kept = ratio(
+            lambda: load(Plan(port, COALESCED, callers(ground), seconds=3)).rate,
+            lambda: load(Plan(port, UNLIMITED, callers(ground), seconds=3)).rate,
+            rounds=7,
+        )
+    figures.must_not_exceed("cost of limits", (1 - kept) * 100, 10)
 
 
 def many_organizations(figures: Figures, cluster: Cluster) -> None:

@@ -62,7 +62,7 @@ def main() -> None:
 
 @app.command()
 def run(port: Port = None, data: Data = None) -> None:
-    """Run everything on this machine: the database, its migrations and the API, until Ctrl-C."""
+    """Run everything on this machine: the database, its migrations, the API and a worker, until Ctrl-C."""
     raise SystemExit(run_everything(_config(port, data)))
 
 
@@ -79,7 +79,7 @@ def worker(data: Data = None) -> None:
     work(build_worker(_config(None, data)))
 
 
-app.add_typer(dlq_commands(lambda: _config(None, None)), name="dlq")
+app.add_typer(dlq_commands(lambda data: _config(None, data)), name="dlq")
 
 
 @app.command()
@@ -89,9 +89,10 @@ def replay(
     until: Annotated[datetime | None, typer.Option(help="Before this instant (UTC); now, unless said.")] = None,
     organization: Annotated[str | None, typer.Option(help="Only of this organisation.")] = None,
     again: Annotated[str | None, typer.Option(help="Also what it heard before, once under this name.")] = None,
+    data: Data = None,
 ) -> None:
     """Tell a range of facts to one subscriber: those that it has not heard."""
-    replay_facts(_config(None, None), subscriber, since, until, organization, again)
+    replay_facts(_config(None, data), subscriber, since, until, organization, again)
 
 
 @app.command("migrate")

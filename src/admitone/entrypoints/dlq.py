@@ -9,6 +9,7 @@ import getpass
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
@@ -33,6 +34,7 @@ from admitone.kernel.scope import Caller, Scope
 Result = TypeVar("Result")
 
 PAGE = 100
+Data = Annotated[Path | None, typer.Option(help="The folder for the embedded database and local secrets.")]
 OfKind = Annotated[str | None, typer.Option("--kind", help="Only of this kind.")]
 
 console = Console()
@@ -42,20 +44,23 @@ class Misunderstood(Exception):
     """What was asked for does not exist; the text says what does."""
 
 
-def dlq_commands(config: Callable[[], Config]) -> typer.Typer:
+def dlq_commands(config: Callable[[Path | None], Config]) -> typer.Typer:
     app = typer.Typer(help="Dead letters: jobs that will not run again unless you say so.")
 
     @app.command("list")
-    def list_letters(kind: OfKind = None, most: Annotated[int, typer.Option(min=1, max=10_000)] = 50) -> None:
+    def list_letters(
+        kind: Data = Annotated[Path | None, typer.Option(help="The folder for the embedded database and local secrets.")]
+OfKind = None, most: Annotated[int, typer.Option(min=1, max=10_000)] = 50, data: Data = None
+    ) -> None:
         """Those that nobody has replayed, oldest first."""
-        show_table(on_database(config(), partial(find_letters, kind=kind, most=most)))
+        show_table(on_database(config(data), partial(find_letters, kind=kind, most=most)))
 
     @app.command()
-    def show(letter: str) -> None:
+    def show(letter: str, data: Data = None) -> None:
         """One of them with its whole story."""
         try:
             story = on_database(
-                config(), lambda database: database.read(dead.SCOPE, dead.tell, DeadLetterId.parse(letter))
+                config(data), lambda database: database.read(dead.SCOPE, dead.tell, DeadLetterId.parse(letter))
             )
         except DeadLetterNotFound as unknown:
             raise Misunderstood(str(unknown)) from None
@@ -65,15 +70,17 @@ def dlq_commands(config: Callable[[], Config]) -> typer.Typer:
     def replay(
         letters: Annotated[list[str] | None, typer.Argument()] = None,
         reason: Annotated[str, typer.Option(help="Why; it is kept.")] = ...,  # type: ignore[assignment]
-        kind: OfKind = None,
+        kind: Data = Annotated[Path | None, typer.Option(help="The folder for the embedded database and local secrets.")]
+OfKind = None,
         by: Annotated[str | None, typer.Option(help="Who; the login, unless said.")] = None,
         most: Annotated[int, typer.Option(min=1, max=10_000)] = 1_000,
+        data: Data = None,
     ) -> None:
         """Run them again: those that are named, or all of a kind."""
         if bool(letters) == bool(kind):
             raise Misunderstood("Name the dead letters to replay, or a --kind.")
         ids = [DeadLetterId.parse(letter) for letter in letters or ()]
-        chosen = on_database(config(), partial(run_again, ids=ids, kind=kind, most=most, by=by, reason=reason))
+        chosen = on_database(config(data), partial(run_again, ids=ids, kind=kind, most=most, by=by, reason=reason))
         for letter, outcome in chosen:
             console.print(f"{letter}  {outcome.code if isinstance(outcome, Refusal) else outcome.job}")
         if any(isinstance(outcome, Refusal) for _, outcome in chosen):

@@ -156,19 +156,23 @@ class Transaction:
     async def each(self, works: Sequence[Callable[[], Awaitable[None]]]) -> list[Exception | None]:
         """Run one after another, each behind a savepoint; what one that raises wrote and published is taken back.
 
-        A savepoint is set again where it was released, in the same breath, because this is for many.
+        A savepoint to which one went back serves the next, too; one that was passed is set anew in the same breath.
         """
         errors: list[Exception | None] = []
+        mark = "SAVEPOINT each"
         for work in works:
             told = len(self.published)
-            await say(self._connection, "RELEASE SAVEPOINT each; SAVEPOINT each" if errors else "SAVEPOINT each")
+            if mark:
+                await say(self._connection, mark)
             try:
                 await work()
+                mark = "RELEASE SAVEPOINT each; SAVEPOINT each"
                 errors.append(None)
             except ConnectionLost:
                 raise
             except Exception as error:  # noqa: BLE001  The caller decides what it means.
                 await say(self._connection, "ROLLBACK TO SAVEPOINT each")
+                mark = ""
                 del self.published[told:]
                 errors.append(error)
         return errors

@@ -2,7 +2,7 @@
 
 Promise: whatever a transaction published stands in the log, with a row in the outbox that will have it told, or
 nothing of the transaction stands anywhere. A fact under a key is told once: a second one stops its transaction. Ids
-are made from the database's time, so that they sort as things happened and fall into the partition of their month.
+are made from the database's time, so that they sort as things happened and fall into the partition of their week.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def ids_at(instant: datetime, count: int) -> list[UUID]:
     chance = os.urandom(8 * count)
     return [
         UUID(
-            int=millis << 80
+            int=(millis + (ordinal >> 12)) << 80
             | 0x7 << 76
             | (ordinal & 0xFFF) << 64
             | 0b10 << 62

@@ -47,8 +47,9 @@ MODULE = Module(
         ),
         Table("fact_key", TableClass.TENANT, Privacy.PSEUDONYMOUS, append_only=True, retention_days=180),
         Table("outbox", TableClass.TENANT, retention_days=30, aged_by="published_at"),
-        Table("inbox", TableClass.TENANT, append_only=True, retention_days=180, aged_by="done_at"),
-        Table("job_key", TableClass.PLATFORM, append_only=True, retention_days=180),
+        # Longer than any fact, which may be kept for a week more than its days.
+        Table("inbox", TableClass.TENANT, append_only=True, retention_days=190, aged_by="done_at"),
+        Table("job_key", TableClass.PLATFORM, append_only=True, retention_days=190),
         Table("worker", TableClass.PLATFORM, kept_because="a worker that is not seen any more is taken off"),
         Table(
             "job",

@@ -77,6 +77,8 @@ class Execution:
         self._desk = desk
         self._kinds = kinds
         self._metrics = metrics
+        self._doubtful: set[str] = set()
+        """Kinds of which the last group failed: their next ones go in parts at once."""
         self._keep: Command[PlatformTx, Sequence[tuple[Claimed, BaseException]], int] = Command(
             self._keep_failures, name="kernel.keep_failures"
         )
@@ -106,6 +108,8 @@ class Execution:
     # -- Handlers
 
     async def _handle(self, kind: Kind[Any], jobs: Sequence[Pair]) -> Failures:
+        if len(jobs) > 1 and kind.name in self._doubtful:
+            return await self._each(kind, jobs)
         try:
             await self._in_time(kind, jobs, self._together)
         except Contested:
@@ -113,6 +117,7 @@ class Execution:
         except Exception as error:  # noqa: BLE001  Whatever it is, it happened to the job.
             if len(jobs) == 1 or isinstance(error, ConnectionLost | Unavailable):
                 return {job.id: error for job, _ in jobs}
+            self._doubtful.add(kind.name)
             return await self._each(kind, jobs)
         return {}
 
@@ -129,15 +134,21 @@ class Execution:
             return await self._look_before(kind, jobs)
         except Exception as error:  # noqa: BLE001  See above.
             return {job.id: error for job, _ in jobs}
+        if not failed:
+            self._doubtful.discard(kind.name)
         return failed
 
     async def _in_parts(self, tx: Tx, kind: Kind[Any], jobs: Sequence[Pair]) -> Failures:
         size = max(1, len(jobs) // PARTS)
-        parts = [jobs[at : at + size] for at in range(0, len(jobs), size)]
-        errors = await tx.each([partial(_work, tx, kind, part) for part in parts])
-        doubtful = [pair for part, error in zip(parts, errors, strict=True) if error for pair in part]
-        errors = await tx.each([partial(_work, tx, kind, [pair]) for pair in doubtful])
-        failed: Failures = {job.id: error for (job, _), error in zip(doubtful, errors, strict=True) if error}
+        failed: Failures = {}
+        doubtful = jobs
+        while doubtful:
+            parts = [doubtful[at : at + size] for at in range(0, len(doubtful), size)]
+            errors = await tx.each([partial(_work, tx, kind, part) for part in parts])
+            bad = [(part, error) for part, error in zip(parts, errors, strict=True) if error]
+            failed |= {part[0][0].id: error for part, error in bad if len(part) == 1}
+            doubtful = [pair for part, _ in bad if len(part) > 1 for pair in part]
+            size = 1
         await _end(tx, [job for job, _ in jobs if job.id not in failed])
         return failed
 

@@ -64,7 +64,7 @@ class Lane:
     """How many run at once in one worker: groups of jobs in the lane of handlers, single jobs in others."""
 
 
-WORK: Final = Lane("work", places=6)
+WORK: Final = Lane("work", places=10)
 """The lane of all handlers."""
 
 

@@ -19,7 +19,7 @@ from admitone.kernel.jobs.model import Job, Subscription
 from admitone.kernel.scope import PlatformScope, Role
 from admitone.kernel.telemetry import logger
 
-BATCH: Final = 500
+BATCH: Final = 1_000
 SCOPE: Final = PlatformScope("relay facts to their subscribers", Role.RELAY)
 PUT_OFF: Final = timedelta(seconds=30)
 

@@ -153,8 +153,9 @@ async def list_facts_to_replay(tx: Tx, after: UUID, until: UUID, fact: str, most
 # -- Claiming
 
 # The oldest jobs say which organisations are served; others of the same organisations go with them, because jobs of
-# one organisation share a transaction. `crashes = 0` means one index and `crashes < 1` the other. What was claimed and ended lies dead at the head of the index until it is
-# vacuumed, or for as long as somebody holds a snapshot: `run_at >= $8` steps over it (see `worker`).
+# one organisation share a transaction. `crashes = 0` means one index and `crashes < 1` the other. What was claimed and
+# ended lies dead at the head of the index until it is vacuumed, or for as long as somebody holds a snapshot:
+# `run_at >= $8` steps over it (see `worker`).
 CLAIM = """
     UPDATE kernel.job AS j
        SET worker = $1
