@@ -845,13 +845,13 @@ CREATE POLICY overdue ON kernel.fact_key TO admitone_owner USING ((created_at < 
 CREATE POLICY overdue ON kernel.idempotency_key TO admitone_owner USING ((created_at < (now() - '3 days'::interval))) WITH CHECK (false);
 
 -- Name: inbox overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
-CREATE POLICY overdue ON kernel.inbox TO admitone_owner USING ((done_at < (now() - '180 days'::interval))) WITH CHECK (false);
+CREATE POLICY overdue ON kernel.inbox TO admitone_owner USING ((done_at < (now() - '190 days'::interval))) WITH CHECK (false);
 
 -- Name: job_attempt overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY overdue ON kernel.job_attempt TO admitone_owner USING ((at < (now() - '90 days'::interval))) WITH CHECK (false);
 
 -- Name: job_key overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
-CREATE POLICY overdue ON kernel.job_key TO admitone_owner USING ((created_at < (now() - '180 days'::interval))) WITH CHECK (false);
+CREATE POLICY overdue ON kernel.job_key TO admitone_owner USING ((created_at < (now() - '190 days'::interval))) WITH CHECK (false);
 
 -- Name: limit_counter overdue; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY overdue ON kernel.limit_counter TO admitone_owner USING ((ends_at < (now() - '1 day'::interval))) WITH CHECK (false);

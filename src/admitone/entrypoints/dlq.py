@@ -49,8 +49,7 @@ def dlq_commands(config: Callable[[Path | None], Config]) -> typer.Typer:
 
     @app.command("list")
     def list_letters(
-        kind: Data = Annotated[Path | None, typer.Option(help="The folder for the embedded database and local secrets.")]
-OfKind = None, most: Annotated[int, typer.Option(min=1, max=10_000)] = 50, data: Data = None
+        kind: OfKind = None, most: Annotated[int, typer.Option(min=1, max=10_000)] = 50, data: Data = None
     ) -> None:
         """Those that nobody has replayed, oldest first."""
         show_table(on_database(config(data), partial(find_letters, kind=kind, most=most)))
@@ -70,8 +69,7 @@ OfKind = None, most: Annotated[int, typer.Option(min=1, max=10_000)] = 50, data:
     def replay(
         letters: Annotated[list[str] | None, typer.Argument()] = None,
         reason: Annotated[str, typer.Option(help="Why; it is kept.")] = ...,  # type: ignore[assignment]
-        kind: Data = Annotated[Path | None, typer.Option(help="The folder for the embedded database and local secrets.")]
-OfKind = None,
+        kind: OfKind = None,
         by: Annotated[str | None, typer.Option(help="Who; the login, unless said.")] = None,
         most: Annotated[int, typer.Option(min=1, max=10_000)] = 1_000,
         data: Data = None,
