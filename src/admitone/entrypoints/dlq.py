@@ -37,7 +37,7 @@ PAGE = 100
 Data = Annotated[Path | None, typer.Option(help="The folder for the embedded database and local secrets.")]
 OfKind = Annotated[str | None, typer.Option("--kind", help="Only of this kind.")]
 
-console = Console()
+console = Console(markup=False)
 
 
 class Misunderstood(Exception):
@@ -123,7 +123,7 @@ def show_table(letters: list[Record]) -> None:
 
 def show_story(story: dead.Story) -> None:
     letter = story.letter
-    console.print(f"[bold]{letter['kind']}[/bold]  {letter['key']}")
+    console.print(f"{letter['kind']}  {letter['key']}", style="bold")
     for name in ("organization_id", "correlation_id", "created_at", "died_at", "reason", "attempts", "crashes"):
         console.print(f"  {name:16} {letter[name]}")
     console.print(f"  {'payload':16} {letter['payload']}")

@@ -56,8 +56,8 @@ class Workshop:
         failpoints.arm(self.config.find(settings.FAILPOINTS) or "")
         check_wired(port for module in self.modules for port in module.ports)
         check_rules(rule for module in self.modules for rule in module.alerts)
-        await check_login(self.database, self.config)
         try:
+            await self.worker.until_reachable(partial(check_login, self.database, self.config))
             async with self.outbound, self.watch:
                 await self.worker.run()
         finally:

@@ -119,6 +119,7 @@ class Transaction:
     """Of the server; `id` is this transaction's in that life only."""
     published: list[Published] = field(default_factory=list)
     at_work: bool = True
+    _depth: int = 0
 
     async def fetch(self, sql: str, *values: Any) -> list[Record]:
         try:
@@ -158,23 +159,27 @@ class Transaction:
 
         A savepoint to which one went back serves the next, too; one that was passed is set anew in the same breath.
         """
+        if not works:
+            return []
         errors: list[Exception | None] = []
-        mark = "SAVEPOINT each"
+        self._depth += 1
+        mark = f"each_{self._depth}"  # A work may do the same.
+        await say(self._connection, f"SAVEPOINT {mark}")
         for work in works:
             told = len(self.published)
-            if mark:
-                await say(self._connection, mark)
             try:
                 await work()
-                mark = "RELEASE SAVEPOINT each; SAVEPOINT each"
+                # A work that swallowed an error of the database fails here, and not the one after it.
+                await say(self._connection, f"RELEASE SAVEPOINT {mark}; SAVEPOINT {mark}")
                 errors.append(None)
             except ConnectionLost:
                 raise
             except Exception as error:  # noqa: BLE001  The caller decides what it means.
-                await say(self._connection, "ROLLBACK TO SAVEPOINT each")
-                mark = ""
+                await say(self._connection, f"ROLLBACK TO SAVEPOINT {mark}")
                 del self.published[told:]
                 errors.append(error)
+        await say(self._connection, f"RELEASE SAVEPOINT {mark}")
+        self._depth -= 1
         return errors
 
     async def insert_many(self, insert: Insert, rows: Sequence[object]) -> list[Record]:
@@ -291,8 +296,11 @@ class Database:
 
     async def dangerous_powers(self) -> list[str]:
         """What our login could do that no runtime login should, in words."""
-        async with self._connection(Role.APP) as connection:
-            row = await connection.fetchrow(POWERS)
+        try:
+            async with self._connection(Role.APP) as connection:
+                row = await connection.fetchrow(POWERS)
+        except (*DRIVER, ConnectionLost) as lost:
+            raise DatabaseUnavailable from lost
         assert row is not None
         words = {"rolsuper": "is a superuser", "rolbypassrls": "bypasses row level security", "owns": "owns the tables"}
         return [word for power, word in words.items() if row[power]]

@@ -21,13 +21,14 @@ import msgspec
 from msgspec import inspect
 
 from admitone.kernel.ids import to_text
-from admitone.kernel.redaction import redact_text
+from admitone.kernel.redaction import redact
 from admitone.kernel.scope import Caller
 
 NAME = re.compile(r"^[a-z0-9_]+(\.[a-z0-9_]+)+$")
 VERSION = re.compile(r"^\d+\.\d+\.\d+$")
 PERSONAL = frozenset({"email", "phone", "password", "address", "name", "dob", "ip"})
-"""Words that no field of a fact is made of; a hash or an id of these is another word."""
+"""Words that no field of a fact is made of."""
+HARMLESS = ("_id", "_hash")
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -46,7 +47,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         fields = [field for field, kind in cls.__annotations__.items() if "ClassVar" not in str(kind)]
         if cls.subject[1] not in fields:
             raise TypeError(f"{cls.name} is about {cls.subject[1]!r}, which is no field of it")
-        personal = [field for field in fields if field.rpartition("_")[2] in PERSONAL]
+        personal = [field for field in fields if PERSONAL & set(field.split("_")) and not field.endswith(HARMLESS)]
         if personal:
             raise TypeError(f"{cls.name} would tell {', '.join(personal)}; tell an id or a hash")
 
@@ -61,8 +62,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             return _encode(self).decode()
         told: dict[str, Any] = msgspec.to_builtins(self, enc_hook=to_text)
         for field in texts:
-            if isinstance(told[field], str):
-                told[field] = redact_text(told[field])
+            told[field] = redact(told[field])
         return _encode(told).decode()
 
 
@@ -80,6 +80,10 @@ def free_texts(kind: type[Fact]) -> tuple[str, ...]:
 def _is_free(kind: inspect.Type) -> bool:
     if isinstance(kind, inspect.UnionType):
         return any(_is_free(each) for each in kind.types)
+    if isinstance(kind, inspect.CollectionType):
+        return _is_free(kind.item_type)
+    if isinstance(kind, inspect.DictType | inspect.StructType | inspect.AnyType):
+        return True
     return isinstance(kind, inspect.StrType) and kind.pattern is None
 
 

@@ -29,6 +29,7 @@ from admitone.kernel.jobs import dead
 from admitone.kernel.jobs.dead import DeadLetterId, DeadLetterNotFound, Replay, Replayed
 from admitone.kernel.jobs.model import EventId, JobId
 from admitone.kernel.jobs.relay import Subscriptions
+from admitone.kernel.redaction import redact_text
 from admitone.kernel.scope import Scope
 
 SOME_LETTER = DeadLetterId.parse("dead_0198c9a40000700080000000000000aa")
@@ -203,7 +204,7 @@ async def tell_story(call: Call, request: StoryRequest) -> Story:
     letter, fact = told.letter, told.fact
     return Story(
         letter=_letter(letter),
-        payload=letter["payload"],
+        payload=redact_text(letter["payload"]),
         fact=_fact(fact) if fact else None,
         tried=[Attempt(number=row["number"], at=row["at"], error=row["error"]) for row in told.attempts],
         replayed_at=letter["replayed_at"],

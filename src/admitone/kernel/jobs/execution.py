@@ -19,7 +19,6 @@ from uuid import UUID
 from admitone.kernel import failpoints
 from admitone.kernel.commands import Command
 from admitone.kernel.db import PlatformTx, Tx
-from admitone.kernel.driver import ConnectionLost
 from admitone.kernel.errors import Unavailable
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.jobs import policy, store
@@ -104,6 +103,12 @@ class Execution:
                 return
             except Unavailable:
                 await asyncio.sleep(LATER_SECONDS)
+            except Exception:
+                if len(failed) == 1:
+                    raise
+                for each in failed:
+                    await self.settle([each])
+                return
 
     # -- Handlers
 
@@ -115,7 +120,7 @@ class Execution:
         except Contested:
             return await self._look_before(kind, jobs)
         except Exception as error:  # noqa: BLE001  Whatever it is, it happened to the job.
-            if len(jobs) == 1 or isinstance(error, ConnectionLost | Unavailable):
+            if len(jobs) == 1 or policy.is_not_its_fault(error):
                 return {job.id: error for job, _ in jobs}
             self._doubtful.add(kind.name)
             return await self._each(kind, jobs)
@@ -133,7 +138,9 @@ class Execution:
         except Contested:
             return await self._look_before(kind, jobs)
         except Exception as error:  # noqa: BLE001  See above.
-            return {job.id: error for job, _ in jobs}
+            if policy.is_not_its_fault(error):
+                return {job.id: error for job, _ in jobs}
+            return await self._look_before(kind, jobs)  # It shows only at the end whose fault it is: each goes alone.
         if not failed:
             self._doubtful.discard(kind.name)
         return failed
@@ -159,7 +166,7 @@ class Execution:
             try:
                 await self._in_time(kind, [pair], self._if_still_to_do)
             except Contested:  # Lost between the look and the end.
-                logger().info("job.lost")
+                await self._let_go(*pair)
             except Exception as error:  # noqa: BLE001  See above.
                 failed[pair[0].id] = error
         return failed
@@ -225,9 +232,15 @@ class Execution:
         for each in kept:
             if isinstance(each.outcome, Bury):
                 self._metrics.jobs.buried(each.job.kind, each.reason)
-                if mourn := self._kinds[each.job.kind].mourn:
-                    await mourn(tx, each)
+        await self._mourn(tx, [each for each in kept if isinstance(each.outcome, Bury)])
         return [sum(each.job.id in ours for each in group) for group in groups]
+
+    async def _mourn(self, tx: PlatformTx, dead: Sequence[Failure]) -> None:
+        """Who is told of a death cannot prevent it."""
+        told = [(each, mourn) for each in dead if (mourn := self._kinds[each.job.kind].mourn)]
+        for error in await tx.each([partial(mourn, tx, each) for each, mourn in told]):
+            if error:
+                logger().error("job.not_mourned", exc_info=error)
 
     def _follows(self, job: Claimed, error: BaseException, now: datetime) -> Failure:
         kind = self._kinds[job.kind]

@@ -93,4 +93,5 @@ def is_final(error: BaseException) -> bool:
 
 def words_for(error: BaseException) -> str:
     """What is kept of an error: its type and what it says, fit to be shown."""
-    return redact_text(f"{type(error).__name__}: {words_of(error)}", LONGEST_ERROR)
+    said = f"{type(error).__name__}: {words_of(error)}".replace("\0", "")  # Which PostgreSQL does not take.
+    return redact_text(said.encode("utf-8", "replace").decode(), LONGEST_ERROR)

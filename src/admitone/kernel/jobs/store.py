@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from admitone.kernel.db import PlatformTx, Record, Tx
-from admitone.kernel.jobs.model import Claimed, Job
+from admitone.kernel.jobs.model import Claimed, Job, Kind
 from admitone.kernel.statements import Insert, columns
 
 # -- Enqueueing
@@ -162,13 +162,15 @@ CLAIM = """
      WHERE j.id = ANY(ARRAY(
             SELECT mine.id
               FROM (
-                    SELECT DISTINCT head.organization_id
-                      FROM (SELECT organization_id
+                    SELECT head.organization_id
+                      FROM (SELECT organization_id, run_at
                               FROM kernel.job
                              WHERE lane = $2 AND priority = $3 AND run_at BETWEEN $8 AND $4
                                AND worker IS NULL AND crashes = 0 AND kind = ANY($5::text[])
                              ORDER BY run_at
                              LIMIT $6) AS head
+                     GROUP BY head.organization_id
+                     ORDER BY min(head.run_at)
                    ) AS whose
              CROSS JOIN LATERAL (
                     SELECT id
@@ -177,7 +179,7 @@ CLAIM = """
                        AND lane = $2 AND priority = $3 AND run_at BETWEEN $8 AND $4
                        AND worker IS NULL AND crashes < 1 AND kind = ANY($5::text[])
                      ORDER BY run_at
-                     LIMIT $7
+                     LIMIT ($7 + 1) / 2
                        FOR NO KEY UPDATE SKIP LOCKED
                    ) AS mine
              LIMIT $7))
@@ -201,7 +203,7 @@ CLAIM_SUSPECT = """
 """
 RELEASE_FORGOTTEN = """
     UPDATE kernel.job
-       SET worker = NULL
+       SET worker = NULL, run_at = $4
      WHERE worker = $1
        AND lane = $2
        AND NOT id = ANY($3::uuid[])
@@ -226,8 +228,8 @@ async def claim_suspect(tx: PlatformTx, worker: UUID, lane: str, kinds: Sequence
 
 
 async def release_forgotten(tx: PlatformTx, worker: UUID, lane: str, known: Sequence[UUID]) -> int:
-    """What the worker holds without knowing it."""
-    return await tx.execute(RELEASE_FORGOTTEN, worker, lane, known)
+    """What the worker holds without knowing it; not at once, because something about it may be wrong."""
+    return await tx.execute(RELEASE_FORGOTTEN, worker, lane, known, tx.now + timedelta(seconds=2))
 
 
 async def release_all(tx: PlatformTx, worker: UUID) -> int:
@@ -239,6 +241,16 @@ async def release_all(tx: PlatformTx, worker: UUID) -> int:
 REGISTER = """
     INSERT INTO kernel.worker (id, name, started_at, seen_at)
     VALUES ($1, $2, $3, $3)
+        ON CONFLICT DO NOTHING
+"""
+# A release may give a kind another lane or priority; what waits goes with it.
+CHANGE_LANES = """
+    UPDATE kernel.job AS j
+       SET lane = v.lane, priority = v.priority
+      FROM unnest($1::text[], $2::text[], $3::smallint[]) AS v(kind, lane, priority)
+     WHERE j.kind = v.kind
+       AND j.worker IS NULL
+       AND (j.lane, j.priority) IS DISTINCT FROM (v.lane, v.priority)
 """
 BEAT = """
     UPDATE kernel.worker
@@ -262,7 +274,11 @@ FREE_ORPHANS = """
 """
 STRIKE_OFF = """
     DELETE FROM kernel.worker
-     WHERE seen_at NOT BETWEEN $1 AND $2
+     WHERE id = ANY(ARRAY(
+            SELECT id
+              FROM kernel.worker
+             WHERE seen_at NOT BETWEEN $1 AND $2
+               FOR NO KEY UPDATE SKIP LOCKED))
 """
 # After the database's clock was set back, what was due is not due for as long again.
 PULL_JOBS_BACK = """
@@ -274,13 +290,21 @@ PULL_OUTBOX_BACK = """
     UPDATE kernel.outbox
        SET next_attempt_at = $1
      WHERE published_at IS NULL
-       AND next_attempt_at > $1
-       AND created_at > $1
+       AND next_attempt_at > $1::timestamptz + interval '2 minutes'
+"""
+# Retries wait for seconds. One that waits for longer was put off by a clock that had leapt ahead.
+PULL_RETRIES_BACK = """
+    UPDATE kernel.job
+       SET run_at = $1
+     WHERE attempts > 0
+       AND worker IS NULL
+       AND run_at > $1::timestamptz + interval '10 minutes'
 """
 
 
-async def register(tx: PlatformTx, worker: UUID, name: str) -> None:
-    await tx.execute_exactly(1, REGISTER, worker, name, tx.now)
+async def register(tx: PlatformTx, worker: UUID, name: str, kinds: Sequence[Kind[Any]]) -> None:
+    await tx.execute(REGISTER, worker, name, tx.now)
+    await tx.execute(CHANGE_LANES, *columns(kinds, "name", "lane.name", "priority"))
 
 
 async def beat(tx: PlatformTx, worker: UUID) -> bool:
@@ -301,7 +325,8 @@ async def free_orphans(tx: PlatformTx, lease: timedelta) -> int:
 
 
 async def pull_back(tx: PlatformTx) -> tuple[int, int]:
-    return await tx.execute(PULL_JOBS_BACK, tx.now), await tx.execute(PULL_OUTBOX_BACK, tx.now)
+    jobs = await tx.execute(PULL_JOBS_BACK, tx.now) + await tx.execute(PULL_RETRIES_BACK, tx.now)
+    return jobs, await tx.execute(PULL_OUTBOX_BACK, tx.now)
 
 
 # -- Ending a job, in its organisation
@@ -362,23 +387,31 @@ async def find_held(tx: Tx, worker: UUID, jobs: Sequence[Claimed]) -> set[UUID]:
 
 # -- Failures
 
+# The worker is the fence, and what it saw: it may hold the same job again, after a retry that it never heard of.
+_SEEN = ("job.attempts", "job.run_at")
+
 RUN_AGAIN = """
     UPDATE kernel.job AS j
        SET worker = NULL, run_at = v.run_at, attempts = j.attempts + v.spent
-      FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::smallint[]) AS v(id, worker, run_at, spent)
+      FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::smallint[], $5::smallint[], $6::timestamptz[])
+        AS v(id, worker, run_at, spent, attempts, due_at)
      WHERE j.id = ANY($1::uuid[])
        AND j.id = v.id
        AND j.worker IS NOT DISTINCT FROM v.worker
+       AND j.attempts = v.attempts
+       AND j.run_at = v.due_at
     RETURNING j.id
 """
 BURY = """
     WITH dead AS (
         DELETE FROM kernel.job AS j
-         USING unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::smallint[])
-            AS v(id, worker, reason, error, spent)
+         USING unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::smallint[], $6::smallint[], $7::timestamptz[])
+            AS v(id, worker, reason, error, spent, attempts, due_at)
          WHERE j.id = ANY($1::uuid[])
            AND j.id = v.id
            AND j.worker IS NOT DISTINCT FROM v.worker
+           AND j.attempts = v.attempts
+           AND j.run_at = v.due_at
         RETURNING j.id, j.organization_id, j.kind, j.lane, j.priority, j.attempts + v.spent AS attempts, j.crashes,
                   j.key, j.payload, j.event_id, j.actor_id, j.causation_id, j.correlation_id, j.created_at,
                   v.reason, v.error
@@ -387,7 +420,7 @@ BURY = """
                                     event_id, actor_id, causation_id, correlation_id, created_at, died_at, reason,
                                     error)
     SELECT d.id, d.organization_id, d.kind, d.lane, d.priority, d.attempts, d.crashes, d.key, d.payload, d.event_id,
-           d.actor_id, d.causation_id, d.correlation_id, d.created_at, $6, d.reason, d.error
+           d.actor_id, d.causation_id, d.correlation_id, d.created_at, $8, d.reason, d.error
       FROM dead AS d
     RETURNING id
 """
@@ -403,13 +436,16 @@ async def run_again(tx: PlatformTx, rows: Sequence[Any]) -> set[UUID]:
     """Those that were still ours."""
     if not rows:
         return set()
-    return {row["id"] for row in await tx.fetch(RUN_AGAIN, *columns(rows, "job.id", "job.worker", "run_at", "spent"))}
+    return {
+        row["id"]
+        for row in await tx.fetch(RUN_AGAIN, *columns(rows, "job.id", "job.worker", "run_at", "spent", *_SEEN))
+    }
 
 
 async def bury(tx: PlatformTx, rows: Sequence[Any]) -> set[UUID]:
     if not rows:
         return set()
-    arrays = columns(rows, "job.id", "job.worker", "reason", "error", "spent")
+    arrays = columns(rows, "job.id", "job.worker", "reason", "error", "spent", *_SEEN)
     return {row["id"] for row in await tx.fetch(BURY, *arrays, tx.now)}
 
 

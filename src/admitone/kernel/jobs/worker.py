@@ -113,19 +113,26 @@ class Worker:
         self._stopping = asyncio.Event()
         self._bell = asyncio.Event()
         self._last_seen: datetime | None = None
+        self._judges_from = 0.0
+        self._told_to_stop: asyncio.Task[bool]
         self.id = uuid7()
 
     async def run(self) -> None:
         """Until `stop` is called."""
-        await self._until_reachable(self._sign_on)
+        await self.until_reachable(self._sign_on)
+        self._told_to_stop = asyncio.create_task(self._stopping.wait())
+        # Until the very end: what is still running when we are told to stop is ours as long as we are seen.
+        beating = asyncio.create_task(self._keep_beating())
         loops = [
-            self._repeat(self._beat, self._rhythm.lease_seconds / 4),
             self._repeat(self._pass_on, self._rhythm.poll_seconds),
             *(self._repeat(partial(self._serve, hands), self._rhythm.poll_seconds) for hands in self._hands),
         ]
         if self._duties.schedules:
             loops.append(self._repeat(self._fire, self._rhythm.schedule_seconds))
         await asyncio.gather(*loops)
+        await self._let_finish()
+        beating.cancel()
+        await asyncio.gather(beating, return_exceptions=True)
         await self._sign_off()
 
     def stop(self) -> None:
@@ -135,21 +142,40 @@ class Worker:
     # -- The lease
 
     async def _sign_on(self) -> None:
-        name = f"{socket.gethostname()}:{os.getpid()}"
-        await self._run(lambda tx: store.register(tx, self.id, name))
-        logger().info("worker.began", worker=str(self.id))
+        """Under a new name, which is ours once it is written."""
+        name, worker = f"{socket.gethostname()}:{os.getpid()}", uuid7()
+        await self._run(lambda tx: store.register(tx, worker, name, self._duties.kinds))
+        self.id = worker
+        logger().info("worker.began", worker=str(worker))
 
-    async def _beat(self) -> bool:
-        seen = await self._run(self._be_seen)
-        if not seen:
+    async def _keep_beating(self) -> None:
+        pause, seen_at = self._rhythm.lease_seconds / 4, time.monotonic()
+        while True:
+            try:
+                async with asyncio.timeout(pause):
+                    await self._beat()
+                # After an outage everybody was not seen: each gets a lease to come back before anybody is judged.
+                if time.monotonic() - seen_at > self._rhythm.lease_seconds:
+                    self._judges_from = time.monotonic() + self._rhythm.lease_seconds
+                seen_at = time.monotonic()
+                if seen_at >= self._judges_from:
+                    await self._run(self._look_after)
+                await asyncio.sleep(pause)
+            except (Unavailable, TimeoutError):
+                logger().warning("worker.database_away")
+                await asyncio.sleep(self._rhythm.poll_seconds)
+            except Exception:  # noqa: BLE001  A heart that stops because of a bug would lose every job.
+                logger().exception("worker.bug")
+                await asyncio.sleep(self._rhythm.poll_seconds)
+
+    async def _beat(self) -> None:
+        if not await self._run(lambda tx: store.beat(tx, self.id)):
             # Somebody thought that we were dead, and our jobs run elsewhere; whatever we still hold of them is fenced.
             logger().warning("worker.struck_off", worker=str(self.id))
-            self.id = uuid7()
             await self._sign_on()
-        return False
 
-    async def _be_seen(self, tx: PlatformTx) -> bool:
-        seen = await store.beat(tx, self.id)
+    async def _look_after(self, tx: PlatformTx) -> None:
+        """Free what lost workers held, and pull back what a wrong clock put off."""
         freed = await store.free_orphans(tx, timedelta(seconds=self._rhythm.lease_seconds))
         if freed:
             logger().warning("worker.freed_orphans", jobs=freed)
@@ -159,19 +185,23 @@ class Worker:
             if jobs or facts:
                 logger().warning("worker.clock_set_back", jobs=jobs, facts=facts)
         self._last_seen = tx.now
-        return seen
 
-    async def _sign_off(self) -> None:
+    async def _let_finish(self) -> None:
         tasks = [task for hands in self._hands for task in hands.running]
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=self._rhythm.grace_seconds)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+
+    async def _sign_off(self) -> None:
         try:
-            await self._run(self._give_back)
-        except Unavailable:  # Then the lease will run out.
-            logger().warning("worker.could_not_sign_off", worker=str(self.id))
+            await self._desk.batcher.drain(
+                self._rhythm.grace_seconds
+            )  # Failures that are being written hold their jobs.
+            await self._desk.database.run(SCOPE, self._give_back, patient=True)
+        except Exception:  # noqa: BLE001  Whatever hinders it, the lease will run out.
+            logger().exception("worker.could_not_sign_off", worker=str(self.id))
 
     async def _give_back(self, tx: PlatformTx) -> None:
         await store.release_all(tx, self.id)
@@ -219,12 +249,11 @@ class Worker:
         lane = hands.lane.name
         claimed: list[Claimed] = []
         for priority, kinds in self._kinds_by_priority(lane):
-            room = max(most - len(claimed), most // 8)
-            if room:
-                head = hands.heads[priority]
-                fresh = await store.claim(tx, self.id, lane, priority, kinds, head.place(), room)
-                head.moved(fresh)
-                claimed += fresh
+            room = max(most - len(claimed), -(-most // 8))
+            head = hands.heads[priority]
+            fresh = await store.claim(tx, self.id, lane, priority, kinds, head.place(), room)
+            head.moved(fresh)
+            claimed += fresh
         if hands.suspect is None:
             every = [kind.name for kind in self._duties.kinds if kind.lane.name == lane]
             claimed += await store.claim_suspect(tx, self.id, lane, every)
@@ -241,7 +270,7 @@ class Worker:
 
     async def _wait_for_place(self, hands: Hands) -> None:
         while not hands.free > 0 and not self._stopping.is_set():
-            await asyncio.wait(hands.running, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({*hands.running, self._told_to_stop}, return_when=asyncio.FIRST_COMPLETED)
 
     def _start(self, hands: Hands, group: Sequence[Claimed]) -> None:
         task = asyncio.create_task(self._execution.run(group))
@@ -272,10 +301,8 @@ class Worker:
                 more = await work()
             except Unavailable:
                 logger().warning("worker.database_away")
-                await asyncio.sleep(pause_seconds)
             except Exception:  # noqa: BLE001  A loop that ends would leave work undone, silently.
                 logger().exception("worker.bug")
-                await asyncio.sleep(pause_seconds)
             if not more:
                 await self._pause(pause_seconds)
 
@@ -291,7 +318,7 @@ class Worker:
             pass
         self._bell.clear()
 
-    async def _until_reachable(self, work: Callable[[], Awaitable[None]]) -> None:
+    async def until_reachable(self, work: Callable[[], Awaitable[None]]) -> None:
         while not self._stopping.is_set():
             try:
                 await work()
