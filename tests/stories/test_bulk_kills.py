@@ -17,7 +17,7 @@ from tests.builders import a_caller
 from tests.bulk import counted, how_it_stands, until_over, visits
 from tests.conftest import TEMPLATE, TestCluster, run_as_superuser
 from tests.toy.recounting import Recount, recount
-from tests.toy.server import ROOT
+from tests.toy.process import ROOT
 
 NAMES = tuple(f"counter {n:02}" for n in range(16))
 DEATHS = (

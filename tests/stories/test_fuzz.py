@@ -35,7 +35,7 @@ SETTINGS = """
 positive_data_acceptance.enabled = false
 
 [[operations]]
-include-operation-id = ["TOY.02", "TOY.03"]
+include-operation-id = ["TOY.02", "TOY.03", "KERNEL.DLQ", "KERNEL.ALERTS"]
 checks.positive_data_acceptance.enabled = false
 
 [[operations]]
