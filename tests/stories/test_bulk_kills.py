@@ -16,8 +16,8 @@ from admitone.kernel.embedded import spawn
 from tests.builders import a_caller
 from tests.bulk import counted, how_it_stands, until_over, visits
 from tests.conftest import TEMPLATE, TestCluster, run_as_superuser
-from tests.toy.recounting import Recount, recount
 from tests.toy.process import ROOT
+from tests.toy.recounting import Recount, recount
 
 NAMES = tuple(f"counter {n:02}" for n in range(16))
 DEATHS = (
