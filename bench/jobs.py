@@ -96,7 +96,7 @@ def measure(figures: Figures) -> None:
         many = a_ground(cluster, organizations=MANY, name="jobs_of_many")
         for field in (Field(one, 1), Field(many, MANY)):
             whose = f"{field.organizations:,} organisation{'s' * (field.organizations > 1)}"
-            must = calibration.s
+            must = min(1.0, calibration.s)  # A slower machine is forgiven; a faster one is not asked for more.
             figures.must(f"facts told, {whose}", facts_told(field), 4_000 * must, "/s")
             figures.must(f"healthy jobs while a third fail, {whose}", healthy_among_failing(field), 2_000 * must, "/s")
             figures.must(
