@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 
@@ -78,10 +79,10 @@ def a_ground(cluster: Cluster, *, organizations: int, policies: bool = True, nam
 
 
 async def _make(cluster: Cluster, name: str, organizations: int, policies: bool) -> list[Member]:
-    await _run(cluster.url(SUPERUSER, "postgres"), f"CREATE DATABASE {name}")
+    await run_sql(cluster.url(SUPERUSER, "postgres"), f"CREATE DATABASE {name}")
     url = cluster.url(SUPERUSER, name)
     await migrate(url)
-    await _run(url, f"SET ROLE admitone_owner; {TOY_SCHEMA.read_text()}")
+    await run_sql(url, f"SET ROLE admitone_owner; {TOY_SCHEMA.read_text()}")
     connection = await asyncpg.connect(url)
     try:
         members = await _seed(connection, organizations)
@@ -130,10 +131,10 @@ async def _lift_policies(connection: asyncpg.Connection) -> None:
         await connection.execute(f"ALTER TABLE {table['name']} DISABLE ROW LEVEL SECURITY")
 
 
-async def _run(url: str, sql: str) -> None:
+async def run_sql(url: str, sql: str, *values: Any) -> None:
     connection = await asyncpg.connect(url)
     try:
-        await connection.execute(sql)
+        await connection.execute(sql, *values)
     finally:
         await connection.close()
 

@@ -22,7 +22,7 @@ import asyncpg
 from admitone.kernel.embedded import SUPERUSER
 from bench.calibration import calibrate
 from bench.figures import Figures
-from bench.ground import Ground, a_cluster, a_ground
+from bench.ground import Ground, a_cluster, a_ground, run_sql
 
 ROOT = Path(__file__).parent.parent
 JOBS = 60_000
@@ -85,7 +85,7 @@ class Field:
         return jobs // self.organizations
 
     def execute(self, sql: str, *values: Any) -> None:
-        asyncio.run(_execute(self.ground, sql, *values))
+        asyncio.run(run_sql(self.ground.cluster.url(SUPERUSER, self.ground.database), sql, *values))
 
 
 def measure(figures: Figures) -> None:
@@ -146,14 +146,6 @@ async def _drained(ground: Ground, expected: int) -> float:
     if effects != expected:
         raise RuntimeError(f"{effects} effects instead of {expected}")
     return (effects - before) / (ended - began)
-
-
-async def _execute(ground: Ground, sql: str, *values: Any) -> None:
-    connection = await asyncpg.connect(ground.cluster.url(SUPERUSER, ground.database))
-    try:
-        await connection.execute(sql, *values)
-    finally:
-        await connection.close()
 
 
 @contextmanager

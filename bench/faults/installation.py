@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-import asyncpg
-
 from admitone.kernel.embedded import SUPERUSER, Cluster, keeper
 from admitone.kernel.migrate import migrate
+from bench.ground import run_sql
 
 TOY_SCHEMA = Path(__file__).parents[2] / "tests" / "toy" / "schema.sql"
 TEMPLATE = "faults_template"
@@ -32,7 +31,7 @@ class Installation:
     async def clone(self) -> str:
         """The name of a new database with the schema of everything."""
         name = f"faults_{next(self._numbers)}"
-        await run(self.cluster.url(SUPERUSER, "postgres"), f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+        await run_sql(self.cluster.url(SUPERUSER, "postgres"), f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
         return name
 
 
@@ -61,15 +60,7 @@ def _silence(text: str) -> None:  # noqa: ARG001  It dies on purpose, and often.
 
 
 async def _make_template(cluster: Cluster) -> None:
-    await run(cluster.url(SUPERUSER, "postgres"), f"CREATE DATABASE {TEMPLATE}")
+    await run_sql(cluster.url(SUPERUSER, "postgres"), f"CREATE DATABASE {TEMPLATE}")
     url = cluster.url(SUPERUSER, TEMPLATE)
     await migrate(url)
-    await run(url, f"SET ROLE admitone_owner; {TOY_SCHEMA.read_text()}")
-
-
-async def run(url: str, sql: str) -> None:
-    connection = await asyncpg.connect(url)
-    try:
-        await connection.execute(sql)
-    finally:
-        await connection.close()
+    await run_sql(url, f"SET ROLE admitone_owner; {TOY_SCHEMA.read_text()}")

@@ -9,12 +9,10 @@ import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import Any
 
 import pytest
 
-import admitone
 from admitone.entrypoints.modules import MODULES
 from admitone.kernel.config import KERNEL_KEYS
 from admitone.kernel.contracts import Edge, openapi, status_of
@@ -32,9 +30,6 @@ for source in sources(SOURCE):
     import_module(source.name)
 STATES = HERE.parent.parent / "docs" / "states"
 TOY_STATES = HERE / "states"
-
-for each in walk_packages(admitone.__path__, "admitone."):
-    import_module(each.name)  # What a module declares counts, whether or not the application uses it yet.
 
 
 def assert_golden(name: str, value: Any) -> None:

@@ -14,15 +14,13 @@ import msgspec
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from admitone.entrypoints.http import database_url
-from admitone.entrypoints.modules import MODULES
+from admitone.entrypoints.asking import Data, on_database
 from admitone.kernel.bulk import Bulk, BulkId, BulkKind, BulkKindUnknown, BulkNotFound, Status, store
 from admitone.kernel.bulk import cancel as cancel_bulk
 from admitone.kernel.bulk import resume as resume_bulk
 from admitone.kernel.bulk import start as start_bulk
 from admitone.kernel.bulk.everywhere import EVERYWHERE, HOME, RELAY, start_everywhere
 from admitone.kernel.bulk.routes import WATCH
-from admitone.kernel.config import Config, surroundings
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import OrganizationId, from_text
@@ -32,7 +30,6 @@ Result = TypeVar("Result")
 
 app = typer.Typer(help="Bulk work: see how far it is, start it, cancel it, resume it.", no_args_is_help=True)
 
-Data = Annotated[Path | None, typer.Option(help="The folder for the embedded database and local secrets.")]
 Which = Annotated[str, typer.Argument(metavar="ID", help="Looks like blk_0198c9a4…")]
 Reason = Annotated[str, typer.Option(help="Why, for the audit trail: at most 100 characters.")]
 
@@ -136,15 +133,8 @@ async def _change(
 
 
 def _ask(work: Callable[[Database], Awaitable[Result]], data: Path | None) -> Result:
-    chosen = {"ADMITONE_DATA": str(data)} if data else {}
-    config = Config.load(surroundings() | chosen, [key for module in MODULES for key in module.config])
-
-    async def ask() -> Result:
-        async with Database(database_url(config)) as database:
-            return await work(database)
-
     try:
-        return asyncio.run(ask())
+        return on_database(data, work)
     except Refusal as refusal:
         _give_up(" ".join(filter(None, (refusal.message(), refusal.next_step))))
     except msgspec.DecodeError as unreadable:

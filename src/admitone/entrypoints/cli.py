@@ -9,21 +9,21 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from admitone.entrypoints.asking import Data, config_of
 from admitone.entrypoints.bulk_cli import app as bulk_app
-from admitone.entrypoints.dlq import Misunderstood, dlq_commands, replay_facts
+from admitone.entrypoints.dlq import Misunderstood, replay_facts
+from admitone.entrypoints.dlq import app as dlq_app
 from admitone.entrypoints.http import NoDatabase, build
-from admitone.entrypoints.modules import MODULES
 from admitone.entrypoints.run import run as run_everything
 from admitone.entrypoints.serve import PortTaken
 from admitone.entrypoints.serve import serve as serve_api
 from admitone.entrypoints.worker import build as build_worker
 from admitone.entrypoints.worker import work
-from admitone.kernel.config import ROOT, Config, ConfigurationProblem, surroundings
+from admitone.kernel.config import ROOT, Config, ConfigurationProblem
 from admitone.kernel.driver import DatabaseUnavailable
 from admitone.kernel.embedded import SUPERUSER, Cluster, EmbeddedProblem, find_server
 from admitone.kernel.ids import InvalidId
@@ -49,7 +49,6 @@ app = typer.Typer(help="Admit One sells access and accounts for every cent.", pr
 app.add_typer(bulk_app, name="bulk")
 
 Port = Annotated[int | None, typer.Option(help="The port to listen on (default 8000).", min=1, max=65535)]
-Data = Annotated[Path | None, typer.Option(help="The folder for the embedded database and local secrets.")]
 
 
 def main() -> None:
@@ -63,23 +62,23 @@ def main() -> None:
 @app.command()
 def run(port: Port = None, data: Data = None) -> None:
     """Run everything on this machine: the database, its migrations, the API and a worker, until Ctrl-C."""
-    raise SystemExit(run_everything(_config(port, data)))
+    raise SystemExit(run_everything(config_of(data, port)))
 
 
 @app.command()
 def serve(port: Port = None, data: Data = None) -> None:
     """Serve the API on a database that already runs."""
-    config = _config(port, data)
+    config = config_of(data, port)
     serve_api(build(config), config.host, config.port)
 
 
 @app.command()
 def worker(data: Data = None) -> None:
     """Relay facts, fire schedules and run jobs on a database that already runs."""
-    work(build_worker(_config(None, data)))
+    work(build_worker(config_of(data)))
 
 
-app.add_typer(dlq_commands(lambda data: _config(None, data)), name="dlq")
+app.add_typer(dlq_app, name="dlq")
 
 
 @app.command()
@@ -92,13 +91,13 @@ def replay(
     data: Data = None,
 ) -> None:
     """Tell a range of facts to one subscriber: those that it has not heard."""
-    replay_facts(_config(None, data), subscriber, since, until, organization, again)
+    replay_facts(data, subscriber, since, until, organization, again)
 
 
 @app.command("migrate")
 def migrate_database(data: Data = None) -> None:
     """Apply the migrations that the database lacks."""
-    config = _config(None, data)
+    config = config_of(data)
     with _direct_url(config) as url:
         applied = asyncio.run(migrate(url, runtime_login=config.runtime_login))
     for migration in applied:
@@ -117,12 +116,6 @@ def schema(check: Annotated[bool, typer.Option(help="Only say whether the file i
         SCHEMA.write_text(made)
     elif not SCHEMA.exists() or SCHEMA.read_text() != made:
         raise MigrationProblem("schema.sql is not what the migrations make. Run `admitone schema` and commit it.")
-
-
-def _config(port: int | None, data: Path | None) -> Config:
-    options = {"PORT": port, "ADMITONE_DATA": data}
-    chosen = {name: str(value) for name, value in options.items() if value is not None}
-    return Config.load(surroundings() | chosen, [key for module in MODULES for key in module.config])
 
 
 @contextmanager

@@ -4,25 +4,23 @@ Promise: what is shown is what the database says; what is replayed names who and
 run again and does the rest.
 """
 
-import asyncio
 import getpass
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from admitone.entrypoints.asking import Data, on_database
 from admitone.entrypoints.duties import subscriptions_of
-from admitone.entrypoints.http import database_url
 from admitone.entrypoints.modules import MODULES
 from admitone.kernel.batch import Batcher
 from admitone.kernel.bulk.store import list_organizations
-from admitone.kernel.config import Config
 from admitone.kernel.db import Database, Record
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
@@ -31,12 +29,10 @@ from admitone.kernel.jobs.dead import DeadLetterId, DeadLetterNotFound, Replay, 
 from admitone.kernel.jobs.relay import Retelling, Subscriptions, retell
 from admitone.kernel.scope import Caller, Scope
 
-Result = TypeVar("Result")
-
 PAGE = 100
-Data = Annotated[Path | None, typer.Option(help="The folder for the embedded database and local secrets.")]
 OfKind = Annotated[str | None, typer.Option("--kind", help="Only of this kind.")]
 
+app = typer.Typer(help="Dead letters: jobs that will not run again unless you say so.", no_args_is_help=True)
 console = Console(markup=False)
 
 
@@ -44,47 +40,42 @@ class Misunderstood(Exception):
     """What was asked for does not exist; the text says what does."""
 
 
-def dlq_commands(config: Callable[[Path | None], Config]) -> typer.Typer:
-    app = typer.Typer(help="Dead letters: jobs that will not run again unless you say so.")
+@app.command("list")
+def list_letters(
+    kind: OfKind = None, most: Annotated[int, typer.Option(min=1, max=10_000)] = 50, data: Data = None
+) -> None:
+    """Those that nobody has replayed, oldest first."""
+    show_table(on_database(data, partial(find_letters, kind=kind, most=most)))
 
-    @app.command("list")
-    def list_letters(
-        kind: OfKind = None, most: Annotated[int, typer.Option(min=1, max=10_000)] = 50, data: Data = None
-    ) -> None:
-        """Those that nobody has replayed, oldest first."""
-        show_table(on_database(config(data), partial(find_letters, kind=kind, most=most)))
 
-    @app.command()
-    def show(letter: str, data: Data = None) -> None:
-        """One of them with its whole story."""
-        try:
-            story = on_database(
-                config(data), lambda database: database.read(dead.SCOPE, dead.tell, DeadLetterId.parse(letter))
-            )
-        except DeadLetterNotFound as unknown:
-            raise Misunderstood(str(unknown)) from None
-        show_story(story)
+@app.command()
+def show(letter: str, data: Data = None) -> None:
+    """One of them with its whole story."""
+    try:
+        story = on_database(data, lambda database: database.read(dead.SCOPE, dead.tell, DeadLetterId.parse(letter)))
+    except DeadLetterNotFound as unknown:
+        raise Misunderstood(str(unknown)) from None
+    show_story(story)
 
-    @app.command()
-    def replay(
-        letters: Annotated[list[str] | None, typer.Argument()] = None,
-        reason: Annotated[str, typer.Option(help="Why; it is kept.")] = ...,  # type: ignore[assignment]
-        kind: OfKind = None,
-        by: Annotated[str | None, typer.Option(help="Who; the login, unless said.")] = None,
-        most: Annotated[int, typer.Option(min=1, max=10_000)] = 1_000,
-        data: Data = None,
-    ) -> None:
-        """Run them again: those that are named, or all of a kind."""
-        if bool(letters) == bool(kind):
-            raise Misunderstood("Name the dead letters to replay, or a --kind.")
-        ids = [DeadLetterId.parse(letter) for letter in letters or ()]
-        chosen = on_database(config(data), partial(run_again, ids=ids, kind=kind, most=most, by=by, reason=reason))
-        for letter, outcome in chosen:
-            console.print(f"{letter}  {outcome.code if isinstance(outcome, Refusal) else outcome.job}")
-        if any(isinstance(outcome, Refusal) for _, outcome in chosen):
-            raise typer.Exit(1)
 
-    return app
+@app.command()
+def replay(
+    letters: Annotated[list[str] | None, typer.Argument()] = None,
+    reason: Annotated[str, typer.Option(help="Why; it is kept.")] = ...,  # type: ignore[assignment]
+    kind: OfKind = None,
+    by: Annotated[str | None, typer.Option(help="Who; the login, unless said.")] = None,
+    most: Annotated[int, typer.Option(min=1, max=10_000)] = 1_000,
+    data: Data = None,
+) -> None:
+    """Run them again: those that are named, or all of a kind."""
+    if bool(letters) == bool(kind):
+        raise Misunderstood("Name the dead letters to replay, or a --kind.")
+    ids = [DeadLetterId.parse(letter) for letter in letters or ()]
+    chosen = on_database(data, partial(run_again, ids=ids, kind=kind, most=most, by=by, reason=reason))
+    for letter, outcome in chosen:
+        console.print(f"{letter}  {outcome.code if isinstance(outcome, Refusal) else outcome.job}")
+    if any(isinstance(outcome, Refusal) for _, outcome in chosen):
+        raise typer.Exit(1)
 
 
 async def find_letters(database: Database, kind: str | None, most: int) -> list[Record]:
@@ -139,7 +130,7 @@ def show_story(story: dead.Story) -> None:
 
 
 def replay_facts(
-    config: Config,
+    data: Path | None,
     subscriber: str,
     since: datetime,
     until: datetime | None,
@@ -156,7 +147,7 @@ def replay_facts(
     with Progress(console=console) as progress:
         bar = progress.add_task("organisations", total=1 if only else None)
         told = on_database(
-            config, partial(retell_all, retelling=retelling, only=only, advance=lambda: progress.advance(bar))
+            data, partial(retell_all, retelling=retelling, only=only, advance=lambda: progress.advance(bar))
         )
     console.print(f"{told} facts will be told to {subscriber}.")
 
@@ -191,11 +182,3 @@ def names_of(subscriptions: Subscriptions) -> str:
 
 def _utc(instant: datetime) -> datetime:
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant
-
-
-def on_database(config: Config, work: Callable[[Database], Awaitable[Result]]) -> Result:
-    async def run() -> Result:
-        async with Database(database_url(config)) as database:
-            return await work(database)
-
-    return asyncio.run(run())

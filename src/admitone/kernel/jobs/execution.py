@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from uuid import UUID
 
 from admitone.kernel import failpoints
@@ -27,7 +27,6 @@ from admitone.kernel.jobs.policy import Again, Bury, Reason
 from admitone.kernel.scope import Caller, PlatformScope, Role, Scope
 from admitone.kernel.telemetry import Metrics, bound, logger
 
-Result = TypeVar("Result")
 Failures = dict[UUID, BaseException]
 Pair = tuple[Claimed, Delivered[Any]]
 

@@ -196,9 +196,8 @@ class Worker:
 
     async def _sign_off(self) -> None:
         try:
-            await self._desk.batcher.drain(
-                self._rhythm.grace_seconds
-            )  # Failures that are being written hold their jobs.
+            # Failures that are being written hold their jobs.
+            await self._desk.batcher.drain(self._rhythm.grace_seconds)
             await self._desk.database.run(SCOPE, self._give_back, patient=True)
         except Exception:  # noqa: BLE001  Whatever hinders it, the lease will run out.
             logger().exception("worker.could_not_sign_off", worker=str(self.id))

@@ -1,0 +1,35 @@
+"""What every command of `admitone` shares: the data folder, the settings, and a database to ask."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from admitone.entrypoints.http import database_url
+from admitone.entrypoints.modules import MODULES
+from admitone.kernel.config import Config, surroundings
+from admitone.kernel.db import Database
+
+Result = TypeVar("Result")
+
+Data = Annotated[Path | None, typer.Option(help="The folder for the embedded database and local secrets.")]
+
+
+def config_of(data: Path | None, port: int | None = None) -> Config:
+    """The surroundings; options win."""
+    options = {"PORT": port, "ADMITONE_DATA": data}
+    chosen = {name: str(value) for name, value in options.items() if value is not None}
+    return Config.load(surroundings() | chosen, [key for module in MODULES for key in module.config])
+
+
+def on_database(data: Path | None, work: Callable[[Database], Awaitable[Result]]) -> Result:
+    """Run the work on a database that already runs."""
+    url = database_url(config_of(data))
+
+    async def run() -> Result:
+        async with Database(url) as database:
+            return await work(database)
+
+    return asyncio.run(run())
