@@ -1,0 +1,64 @@
+"""Dead letters and retold facts on the command line, as an operator has them."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from admitone.kernel.db import Database
+from admitone.kernel.ids import OrganizationId
+from tests.builders import an_organization
+from tests.kernel.test_dead_letters import a_dead_letter, mend
+
+
+class Operator:
+    def __init__(self, database_url: str, home: Path) -> None:
+        self._surroundings = {"PATH": os.environ["PATH"], "DATABASE_URL": database_url, "ADMITONE_DATA": str(home)}
+
+    async def types(self, *words: str) -> tuple[int, str]:
+        """The status, and everything that was said."""
+        command = [sys.executable, "-m", "admitone.entrypoints.cli", *words]
+        process = await asyncio.create_subprocess_exec(
+            *command, env={**self._surroundings, "COLUMNS": "300"}, stdout=-1, stderr=asyncio.subprocess.STDOUT
+        )
+        said, _ = await process.communicate()
+        assert process.returncode is not None
+        return process.returncode, said.decode()
+
+
+@pytest.fixture
+def operator(database_url: str, tmp_path: Path) -> Operator:
+    return Operator(database_url, tmp_path)
+
+
+@pytest.mark.covers("PLT-022")
+async def test_a_dead_letter_is_listed_shown_and_replayed_once(
+    operator: Operator, database: Database, superuser: asyncpg.Connection
+):
+    scope = await an_organization(database)
+    letter = await a_dead_letter(database, superuser, scope)
+    await superuser.execute("UPDATE kernel.dead_letter SET error = '[/x] odd' WHERE id = $1", letter.uuid)
+    await mend(superuser, scope)
+
+    status, said = await operator.types("dlq", "list", "--kind", "toy.perform", "--most", "10000")
+    assert status == 0 and str(letter) in said
+    status, said = await operator.types("dlq", "show", str(letter))
+    assert status == 0 and "attempt 1" in said and "NOT_RETRYABLE" in said
+    status, said = await operator.types("dlq", "replay", str(letter), "--reason", "mended", "--by", "ana")
+    assert status == 0 and "job_" in said
+    status, said = await operator.types("dlq", "replay", str(letter), "--reason", "mended", "--by", "ana")
+    assert status == 1 and "DEAD_LETTER_REPLAYED" in said
+
+
+async def test_what_does_not_exist_is_one_sentence(operator: Operator):
+    for words in (
+        ("dlq", "show", "dead_0198c9a40000700080000000000000aa"),
+        ("dlq", "show", str(OrganizationId.new())),
+        ("dlq", "replay", "--reason", "none named"),
+        ("replay", "toy.nobody", "--since", "2026-11-01"),
+    ):
+        status, said = await operator.types(*words)
+        assert status == 1 and "Traceback" not in said and said.count("\n") == 1, said
