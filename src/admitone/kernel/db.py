@@ -5,10 +5,11 @@ its transaction. `Database.run` opens, sets the scope, runs the work, writes its
 commits. Deadlocks, serialization failures and overtaken keys are run again. A COMMIT whose answer was lost is looked
 up by the transaction's id: it was committed, or it is run again, or it is *unknown*, and never reported as a failure.
 
-Three kinds of transaction, so that the type checker knows what a function may touch:
+Four kinds of transaction, so that the type checker knows what a function may touch:
 
     Tx           one organisation; `$1` of every statement is the organisation
     IdentityTx   one person's own rows, to read; `$1` is the person
+    PeopleTx     people's own rows, to write; nothing is bound, and `platform` is its side for facts, jobs and audit
     PlatformTx   a platform role; nothing is bound
 """
 
@@ -44,17 +45,19 @@ from admitone.kernel.driver import (
 from admitone.kernel.errors import OutcomeUnknown, Unavailable
 from admitone.kernel.event_log import write_facts
 from admitone.kernel.facts import Fact, Published
+from admitone.kernel.ids import PLATFORM_ORGANIZATION
 from admitone.kernel.patience import Patience
-from admitone.kernel.scope import Caller, IdentityScope, PlatformScope, Role, Scope
+from admitone.kernel.scope import Caller, IdentityScope, PeopleScope, PlatformScope, Role, Scope
 from admitone.kernel.statements import Insert, Lock
 
 Record = asyncpg.Record
 Result = TypeVar("Result")
 Input = TypeVar("Input")
 Params = ParamSpec("Params")
-AnyScope = Scope | IdentityScope | PlatformScope
+AnyScope = Scope | IdentityScope | PeopleScope | PlatformScope
+WritingScope = Scope | PeopleScope | PlatformScope
 
-SET_SCOPE: Final = "SELECT at, transaction_id FROM kernel.set_scope($1, $2, $3, $4)"
+SET_SCOPE: Final = "SELECT at, transaction_id FROM kernel.set_scope($1, $2, $3, $4, $5)"
 TRANSACTION_STATUS: Final = "SELECT pg_xact_status($1::text::xid8)"
 PING: Final = "SELECT 1"
 POWERS: Final = """
@@ -72,7 +75,7 @@ POOL_SIZES: Final = {
     Role.APP: 12,
     Role.AUTHORITY: 8,
     Role.BUYER: 4,
-    Role.IDENTITY: 4,
+    Role.IDENTITY: 8,
     Role.RELAY: 2,
     Role.MAINTENANCE: 2,
 }
@@ -108,7 +111,7 @@ class WrongCount(Exception):
 
 @dataclass
 class Transaction:
-    """What the three kinds share. Lives inside `Database.run` or `Database.read` only."""
+    """What all kinds share. Lives inside `Database.run` or `Database.read` only."""
 
     _connection: Connection
     _bound: tuple[Any, ...]
@@ -146,6 +149,25 @@ class Transaction:
         changed = await self.execute(sql, *values) if count else 0
         if changed != count:
             raise WrongCount(f"{changed} rows changed instead of {count}: {' '.join(sql.split())[:120]}")
+
+    async def lock(
+        self, lock: Lock, inputs: Sequence[Input], key: Callable[[Input], Any], *values: Any
+    ) -> dict[Any, Record]:
+        """Lock the rows that the inputs need and return them by key; a row that does not exist is not in the answer.
+
+        Rows that others hold are skipped and reported as `Busy`, so that one slow row never stalls the rest; only
+        patient work waits for them.
+        """
+        keys = sorted({key(each) for each in inputs})
+        rows = await self.fetch(lock.waiting if self.patient else lock.skipping, keys, *values)
+        locked = {row[lock.key]: row for row in rows}
+        missing = [each for each in keys if each not in locked]
+        if missing and not self.patient:
+            # Unlocked, so that a row that another holds is never mistaken for a missing one.
+            held = {row[lock.key] for row in await self.fetch(lock.select, missing, *values)}
+            if held:
+                raise Busy({busy: [each for each in inputs if key(each) == busy] for busy in held})
+        return locked
 
     @asynccontextmanager
     async def taken_back(self) -> AsyncIterator[None]:
@@ -195,25 +217,6 @@ class Tx(Transaction):
 
     scope: Scope = field(kw_only=True)
 
-    async def lock(
-        self, lock: Lock, inputs: Sequence[Input], key: Callable[[Input], Any], *values: Any
-    ) -> dict[Any, Record]:
-        """Lock the rows that the inputs need and return them by key; a row that does not exist is not in the answer.
-
-        Rows that others hold are skipped and reported as `Busy`, so that one slow row never stalls the rest; only
-        patient work waits for them.
-        """
-        keys = sorted({key(each) for each in inputs})
-        rows = await self.fetch(lock.waiting if self.patient else lock.skipping, keys, *values)
-        locked = {row[lock.key]: row for row in rows}
-        missing = [each for each in keys if each not in locked]
-        if missing and not self.patient:
-            # Unlocked, so that a row that another holds is never mistaken for a missing one.
-            held = {row[lock.key] for row in await self.fetch(lock.select, missing, *values)}
-            if held:
-                raise Busy({busy: [each for each in inputs if key(each) == busy] for busy in held})
-        return locked
-
     def publish(self, caller: Caller, fact: Fact, *, key: str | None = None) -> None:
         """Collect a fact; it is written with the transaction's rows, under a key if it may be told only once."""
         self.published.append(Published(caller, fact, key))
@@ -227,10 +230,29 @@ class IdentityTx(Transaction):
 
 
 @dataclass
+class PeopleTx(Transaction):
+    """People's own rows, of as many people as the inputs name."""
+
+    scope: PeopleScope = field(kw_only=True)
+    platform: Tx = field(kw_only=True)
+    """The same transaction as the platform's own organisation has it."""
+
+    def publish(self, caller: Caller, fact: Fact, *, key: str | None = None) -> None:
+        self.platform.publish(caller, fact, key=key)
+
+
+@dataclass
 class PlatformTx(Transaction):
     """Work of a platform role."""
 
     scope: PlatformScope = field(kw_only=True)
+
+
+def told_by(tx: Transaction) -> Tx | None:
+    """As whom a transaction tells facts and keeps answers; platform roles do neither."""
+    if isinstance(tx, PeopleTx):
+        return tx.platform
+    return tx if isinstance(tx, Tx) else None
 
 
 _open: ContextVar[Transaction | None] = ContextVar("admitone_transaction", default=None)
@@ -309,10 +331,14 @@ class Database:
     async def run(self, scope: Scope, work: Callable[[Tx], Awaitable[Result]], *, patient: bool = ...) -> Result: ...
     @overload
     async def run(
+        self, scope: PeopleScope, work: Callable[[PeopleTx], Awaitable[Result]], *, patient: bool = ...
+    ) -> Result: ...
+    @overload
+    async def run(
         self, scope: PlatformScope, work: Callable[[PlatformTx], Awaitable[Result]], *, patient: bool = ...
     ) -> Result: ...
     async def run(
-        self, scope: Scope | PlatformScope, work: Callable[[Any], Awaitable[Result]], *, patient: bool = False
+        self, scope: WritingScope, work: Callable[[Any], Awaitable[Result]], *, patient: bool = False
     ) -> Result:
         """Run the work in one transaction of this scope and commit it; run it again when it merely had bad luck."""
         for attempt in range(1, ATTEMPTS + 1):
@@ -347,6 +373,11 @@ class Database:
     ) -> Result: ...  # fmt: skip
     @overload
     async def read(
+        self, scope: PeopleScope, query: Callable[Concatenate[PeopleTx, Params], Awaitable[Result]],
+        *args: Params.args, **kwargs: Params.kwargs,
+    ) -> Result: ...  # fmt: skip
+    @overload
+    async def read(
         self, scope: PlatformScope, query: Callable[Concatenate[PlatformTx, Params], Awaitable[Result]],
         *args: Params.args, **kwargs: Params.kwargs,
     ) -> Result: ...  # fmt: skip
@@ -362,15 +393,13 @@ class Database:
         except ConnectionLost as lost:
             raise DatabaseUnavailable from lost
 
-    async def _attempt(
-        self, scope: Scope | PlatformScope, work: Callable[[Any], Awaitable[Result]], patient: bool
-    ) -> Result:
+    async def _attempt(self, scope: WritingScope, work: Callable[[Any], Awaitable[Result]], patient: bool) -> Result:
         async with self._connection(scope.role) as connection:
             tx = await self._begin(connection, scope, patient=patient)
             try:
                 result = await _inside(tx, work(tx))
-                if isinstance(tx, Tx) and tx.published:
-                    await write_facts(tx)
+                if (teller := told_by(tx)) and teller.published:
+                    await write_facts(teller)
                 failpoints.reach("commit.before")
             except BaseException:
                 await roll_back(connection)
@@ -390,9 +419,10 @@ class Database:
         await say(connection, "BEGIN READ ONLY" if read_only else "BEGIN")
         organization = scope.organization.uuid if isinstance(scope, Scope) else None
         identity = scope.identity.uuid if isinstance(scope, IdentityScope) else None
+        cities = scope.city_codes if isinstance(scope, Scope) else None
         patience = PATIENT_LOCK_TIMEOUT_MS if patient else None
         try:
-            opened = await connection.fetchrow(SET_SCOPE, organization, identity, patience, not read_only)
+            opened = await connection.fetchrow(SET_SCOPE, organization, identity, cities, patience, not read_only)
         except DRIVER as error:
             raise told(error, connection) from error
         assert opened is not None
@@ -403,6 +433,12 @@ class Database:
                 return Tx(connection, (organization,), now, transaction_id, patient, life, scope=scope)
             case IdentityScope():
                 return IdentityTx(connection, (identity,), now, transaction_id, patient, life, scope=scope)
+            case PeopleScope():
+                own = Scope(PLATFORM_ORGANIZATION, scope.purpose)
+                ours = Tx(connection, (own.organization.uuid,), now, transaction_id, patient, life, scope=own)
+                return PeopleTx(
+                    connection, (), now, transaction_id, patient, life, ours.published, scope=scope, platform=ours
+                )
             case PlatformScope():
                 return PlatformTx(connection, (), now, transaction_id, patient, life, scope=scope)
 
