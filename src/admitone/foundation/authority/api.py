@@ -32,7 +32,9 @@ from admitone.foundation.authority.resolving import TableAuthority
 from admitone.foundation.authority.sessions import Opened, Opening, Refresh, open_sessions, rotate
 from admitone.foundation.authority.store.members import (
     find_group,
+    find_memberships,
     insert_branch,
+    list_branches,
     list_members,
     list_modules,
     list_organizations,
@@ -74,10 +76,12 @@ __all__ = (
     "end_sessions_of",
     "feature",
     "find_group",
+    "find_memberships",
     "find_switches",
     "includes",
     "insert_branch",
     "is_scope",
+    "list_branches",
     "list_members",
     "list_modules",
     "list_organizations",
