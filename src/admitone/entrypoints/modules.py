@@ -2,7 +2,8 @@
 
 from admitone.foundation.authority.module import MODULE as AUTHORITY
 from admitone.foundation.mail.module import MODULE as MAIL
+from admitone.foundation.organizations.module import MODULE as ORGANIZATIONS
 from admitone.kernel.manifest import Module
 from admitone.kernel.module import MODULE as KERNEL
 
-MODULES: tuple[Module, ...] = (KERNEL, AUTHORITY, MAIL)
+MODULES: tuple[Module, ...] = (KERNEL, AUTHORITY, MAIL, ORGANIZATIONS)

@@ -1,6 +1,7 @@
 """What organisations refuse."""
 
 from admitone.kernel.errors import Conflict, Forbidden, Invalid, NotFound
+from admitone.kernel.ids import OrganizationId
 
 
 class OrganizationNotFound(NotFound):
@@ -20,6 +21,19 @@ class NotAMother(Conflict):
 
     code = "NOT_A_MOTHER"
     next_step = "Found it from the mother organisation."
+
+
+class BranchNotFound(Invalid):
+    """This is no organisation of the group."""
+
+    code = "BRANCH_NOT_FOUND"
+    branch: OrganizationId
+
+
+class BranchesOfBranch(Invalid):
+    """Only a member of the whole group can be limited to some of its branches."""
+
+    code = "BRANCHES_OF_BRANCH"
 
 
 class SettingsOvertaken(Conflict):
@@ -62,6 +76,12 @@ class OwnerOfGroup(Conflict):
 
     code = "OWNER_OF_GROUP"
     next_step = "Change it in the mother organisation."
+
+
+class NotInTheMother(Conflict):
+    """Only a branch keeps a member of the group out; whoever leaves the mother leaves the group."""
+
+    code = "NOT_IN_THE_MOTHER"
 
 
 class GrantNotAllowed(Forbidden):

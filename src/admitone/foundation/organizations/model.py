@@ -145,7 +145,7 @@ class Change(msgspec.Struct, frozen=True):
     caller: Caller
     target: IdentityId
     to: Membership | Denial | None
-    group: dict[UUID, Membership | None] = {}  # noqa: RUF012, frozen
+    group: dict[UUID, Membership | None] = {}
     """In a branch: what the caller and the target are in the group, which the branch cannot see."""
 
 

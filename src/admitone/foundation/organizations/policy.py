@@ -152,9 +152,9 @@ class Branch:
         member = change.group.get(target)
         if member is None and target not in self._now:
             return MemberNotFound()
-        if member and member.role == MemberRole.OWNER:
-            return OwnerOfGroup()
         to = change.to
+        if member and member.role == MemberRole.OWNER and to is not None:
+            return OwnerOfGroup()
         if isinstance(to, Membership) and (refusal := self._impossible(to)):
             return refusal
         before = self.effective(change.group, target)
@@ -198,6 +198,4 @@ def why_not_official(official: OfficialEmail, reason_code: str, request_id: str)
         return None
     kind = OfficialEmailNotVerified if official.email else OfficialEmailRequired
     url = settings_url(official)
-    return kind(
-        request_id=request_id, email=official.email, verify_url=url, next_step_url=url, reason_code=reason_code
-    )
+    return kind(request_id=request_id, email=official.email, verify_url=url, next_step_url=url, reason_code=reason_code)

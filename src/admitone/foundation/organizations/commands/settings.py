@@ -71,7 +71,10 @@ def _entry(change: SettingsChange, before: Organization, after: Organization) ->
     changed = _differing(before.settings, after.settings, fields)
 
     def told(each: Organization) -> Mapping[str, Any]:
-        return {"version": each.version, **{field: getattr(each.settings, field) for field in changed if field in PLAIN}}
+        return {
+            "version": each.version,
+            **{field: getattr(each.settings, field) for field in changed if field in PLAIN},
+        }
 
     return audit.Entry(
         change.caller,

@@ -80,9 +80,7 @@ def fact_of(organization: OrganizationId, changed: Changed) -> MemberChanged:
         fate = MemberFate.REMOVED
     else:
         fate = MemberFate.CHANGED if changed.before else MemberFate.JOINED
-    return MemberChanged(
-        identity_id=changed.target, organization_id=organization, level=changed.level, fate=fate
-    )
+    return MemberChanged(identity_id=changed.target, organization_id=organization, level=changed.level, fate=fate)
 
 
 def _told(membership: Membership | None) -> dict[str, Any]:

@@ -169,9 +169,7 @@ async def insert_acceptances(tx: Tx, rows: Sequence[AcceptanceRow]) -> set[tuple
 
 async def list_acceptances(tx: Tx) -> list[Accepted]:
     return [
-        Accepted(
-            LegalDocument(row["document"]), row["document_version"], IdentityId(row["accepted_by"]), row["at"]
-        )
+        Accepted(LegalDocument(row["document"]), row["document_version"], IdentityId(row["accepted_by"]), row["at"])
         for row in await tx.fetch(LIST_ACCEPTANCES)
     ]
 
