@@ -1,8 +1,9 @@
 """Every package of the application, by its manifest. What is not named here does not exist."""
 
 from admitone.foundation.authority.module import MODULE as AUTHORITY
+from admitone.foundation.identity.module import MODULE as IDENTITY
 from admitone.foundation.mail.module import MODULE as MAIL
 from admitone.kernel.manifest import Module
 from admitone.kernel.module import MODULE as KERNEL
 
-MODULES: tuple[Module, ...] = (KERNEL, AUTHORITY, MAIL)
+MODULES: tuple[Module, ...] = (KERNEL, AUTHORITY, MAIL, IDENTITY)
