@@ -296,7 +296,7 @@ async def test_the_table_itself_refuses_what_is_not_normal(superuser: asyncpg.Co
 async def test_a_claim_and_a_release_are_told_without_the_name(database: Database, superuser: asyncpg.Connection):
     name = a_name()
     holder = await a_holder(database, name)
-    await holder.releases()
+    await holder.releases(at=day(1))
 
     told = await superuser.fetch(
         "SELECT type, payload::text FROM kernel.event_log WHERE organization_id = $1 ORDER BY id", holder.id.uuid

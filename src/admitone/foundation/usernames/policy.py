@@ -44,10 +44,8 @@ _LOOKS_LIKE: Final = str.maketrans(
 
 def normalise(text: str) -> str:
     """Lower case, no space around and one at most between, Unicode's form C."""
-    # Composed before it is lowered, because a few signs (Ångström's) are composed into capitals; and after, because
-    # what is lowered may come apart.
-    lowered = unicodedata.normalize("NFC", text).lower()
-    return unicodedata.normalize("NFC", " ".join(lowered.split()))
+    # Composed last: a small letter is one with marks that its capital is not one with (an H with a line below).
+    return unicodedata.normalize("NFC", " ".join(text.lower().split()))
 
 
 def canonical(text: str) -> str | UsernameInvalid:
