@@ -1,3 +1,7 @@
+-- Name: authority; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA authority;
+ALTER SCHEMA authority OWNER TO admitone_owner;
+
 -- Name: kernel; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA kernel;
 ALTER SCHEMA kernel OWNER TO admitone_owner;
@@ -77,6 +81,12 @@ CREATE FUNCTION kernel.first_id(at timestamp with time zone) RETURNS uuid
 $$;
 ALTER FUNCTION kernel.first_id(at timestamp with time zone) OWNER TO admitone_owner;
 
+-- Name: in_city(text); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
+CREATE FUNCTION kernel.in_city(code text) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN ((current_setting('app.city_codes'::text, true) = '*'::text) OR (code = ANY (string_to_array(current_setting('app.city_codes'::text, true), ','::text))));
+ALTER FUNCTION kernel.in_city(code text) OWNER TO admitone_owner;
+
 -- Name: purge(text, integer, timestamp with time zone); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
 CREATE FUNCTION kernel.purge(target text, most integer, since timestamp with time zone, OUT purged bigint, OUT reached timestamp with time zone) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
@@ -150,6 +160,31 @@ BEGIN
 END
 $$;
 ALTER FUNCTION kernel.set_scope(organization uuid, identity uuid, patience_ms integer, writes boolean, OUT at timestamp with time zone, OUT transaction_id text) OWNER TO admitone_owner;
+
+-- Name: set_scope(uuid, uuid, text, integer, boolean); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
+CREATE FUNCTION kernel.set_scope(organization uuid, identity uuid, cities text, patience_ms integer, writes boolean, OUT at timestamp with time zone, OUT transaction_id text) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF organization IS NOT NULL THEN
+        EXECUTE format('SET LOCAL app.organization_id = %L', organization);
+    END IF;
+    IF cities IS NOT NULL THEN
+        EXECUTE format('SET LOCAL app.city_codes = %L', cities);
+    END IF;
+    IF identity IS NOT NULL THEN
+        EXECUTE format('SET LOCAL app.identity_id = %L', identity);
+    END IF;
+    IF patience_ms IS NOT NULL THEN
+        EXECUTE format('SET LOCAL lock_timeout = %L', patience_ms);
+    END IF;
+    at := transaction_timestamp();
+    IF writes THEN
+        transaction_id := pg_current_xact_id()::text;
+    END IF;
+END
+$$;
+ALTER FUNCTION kernel.set_scope(organization uuid, identity uuid, cities text, patience_ms integer, writes boolean, OUT at timestamp with time zone, OUT transaction_id text) OWNER TO admitone_owner;
 
 -- Name: claim(text, uuid[], text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) RETURNS SETOF record
@@ -329,6 +364,140 @@ CREATE FUNCTION usernames.resolve(names text[], at timestamp with time zone, OUT
 $$;
 ALTER FUNCTION usernames.resolve(names text[], at timestamp with time zone, OUT name text, OUT owner_type text, OUT owner_id uuid) OWNER TO admitone_owner;
 
+-- Name: branch; Type: TABLE; Schema: authority; Owner: admitone_owner
+CREATE TABLE authority.branch (
+    organization_id uuid NOT NULL,
+    group_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY authority.branch FORCE ROW LEVEL SECURITY;
+ALTER TABLE authority.branch OWNER TO admitone_owner;
+
+-- Name: group_member; Type: TABLE; Schema: authority; Owner: admitone_owner
+CREATE TABLE authority.group_member (
+    organization_id uuid NOT NULL,
+    identity_id uuid NOT NULL,
+    role text NOT NULL,
+    pack text,
+    scopes text[] NOT NULL,
+    branches uuid[],
+    created_at timestamp with time zone NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT group_member_branches_check CHECK (((cardinality(branches) >= 1) AND (cardinality(branches) <= 200))),
+    CONSTRAINT group_member_check CHECK (((role <> 'OWNER'::text) OR (branches IS NULL))),
+    CONSTRAINT group_member_pack_check CHECK ((pack = ANY (ARRAY['CLUB_MANAGER'::text, 'TOURNAMENT_DIRECTOR'::text, 'FRONT_DESK'::text, 'COACH'::text, 'REFEREE'::text]))),
+    CONSTRAINT group_member_role_check CHECK ((role = ANY (ARRAY['OWNER'::text, 'CO_OWNER'::text, 'ADMIN'::text, 'STAFF'::text, 'TRAINER'::text, 'PROMOTER'::text, 'VIEWER'::text]))),
+    CONSTRAINT group_member_scopes_check CHECK ((cardinality(scopes) <= 40)),
+    CONSTRAINT group_member_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY authority.group_member FORCE ROW LEVEL SECURITY;
+ALTER TABLE authority.group_member OWNER TO admitone_owner;
+
+-- Name: member_override; Type: TABLE; Schema: authority; Owner: admitone_owner
+CREATE TABLE authority.member_override (
+    organization_id uuid NOT NULL,
+    identity_id uuid NOT NULL,
+    role text,
+    pack text,
+    scopes text[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT member_override_check CHECK (((role IS NOT NULL) OR ((pack IS NULL) AND (cardinality(scopes) = 0)))),
+    CONSTRAINT member_override_pack_check CHECK ((pack = ANY (ARRAY['CLUB_MANAGER'::text, 'TOURNAMENT_DIRECTOR'::text, 'FRONT_DESK'::text, 'COACH'::text, 'REFEREE'::text]))),
+    CONSTRAINT member_override_role_check CHECK ((role = ANY (ARRAY['CO_OWNER'::text, 'ADMIN'::text, 'STAFF'::text, 'TRAINER'::text, 'PROMOTER'::text, 'VIEWER'::text]))),
+    CONSTRAINT member_override_scopes_check CHECK ((cardinality(scopes) <= 40)),
+    CONSTRAINT member_override_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY authority.member_override FORCE ROW LEVEL SECURITY;
+ALTER TABLE authority.member_override OWNER TO admitone_owner;
+
+-- Name: module_entry; Type: TABLE; Schema: authority; Owner: admitone_owner
+CREATE TABLE authority.module_entry (
+    organization_id uuid NOT NULL,
+    module text NOT NULL,
+    enabled boolean NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT module_entry_module_check CHECK ((module = ANY (ARRAY['EVENTOS'::text, 'TORNEIOS'::text, 'RESERVAS'::text, 'FINANCEIRO'::text, 'CRM'::text, 'LOJA'::text, 'STAFF'::text, 'DEFINICOES'::text])))
+);
+ALTER TABLE ONLY authority.module_entry FORCE ROW LEVEL SECURITY;
+ALTER TABLE authority.module_entry OWNER TO admitone_owner;
+
+-- Name: service_key; Type: TABLE; Schema: authority; Owner: admitone_owner
+CREATE TABLE authority.service_key (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    digest bytea NOT NULL,
+    purpose text NOT NULL,
+    label text NOT NULL,
+    scopes text[] NOT NULL,
+    created_by uuid,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT service_key_digest_check CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT service_key_label_check CHECK (((length(label) >= 1) AND (length(label) <= 100))),
+    CONSTRAINT service_key_purpose_check CHECK ((purpose = ANY (ARRAY['API'::text, 'SCANNER'::text]))),
+    CONSTRAINT service_key_scopes_check CHECK (((cardinality(scopes) >= 1) AND (cardinality(scopes) <= 40)))
+);
+ALTER TABLE ONLY authority.service_key FORCE ROW LEVEL SECURITY;
+ALTER TABLE authority.service_key OWNER TO admitone_owner;
+
+-- Name: session; Type: TABLE; Schema: authority; Owner: admitone_owner
+CREATE TABLE authority.session (
+    id uuid NOT NULL,
+    identity_id uuid NOT NULL,
+    access_digest bytea NOT NULL,
+    access_expires_at timestamp with time zone NOT NULL,
+    refresh_digest bytea NOT NULL,
+    refresh_expires_at timestamp with time zone NOT NULL,
+    lasts_until timestamp with time zone NOT NULL,
+    method text NOT NULL,
+    email_verified_at timestamp with time zone,
+    authenticated_at timestamp with time zone NOT NULL,
+    stepped_up_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    refreshed_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    end_reason text,
+    CONSTRAINT session_access_digest_check CHECK ((octet_length(access_digest) = 32)),
+    CONSTRAINT session_check CHECK (((ended_at IS NULL) = (end_reason IS NULL))),
+    CONSTRAINT session_check1 CHECK ((refresh_expires_at <= lasts_until)),
+    CONSTRAINT session_end_reason_check CHECK ((end_reason = ANY (ARRAY['LOGOUT'::text, 'PASSWORD_CHANGED'::text, 'TOKEN_REUSED'::text, 'EMAIL_CHANGED'::text, 'SUSPENDED'::text, 'ERASED'::text, 'BY_OWNER'::text]))),
+    CONSTRAINT session_method_check CHECK ((method = ANY (ARRAY['PASSWORD'::text, 'CODE'::text, 'LINK'::text, 'APPLE'::text]))),
+    CONSTRAINT session_refresh_digest_check CHECK ((octet_length(refresh_digest) = 32))
+);
+ALTER TABLE ONLY authority.session FORCE ROW LEVEL SECURITY;
+ALTER TABLE authority.session OWNER TO admitone_owner;
+
+-- Name: spent_token; Type: TABLE; Schema: authority; Owner: admitone_owner
+CREATE TABLE authority.spent_token (
+    digest bytea NOT NULL,
+    session_id uuid NOT NULL,
+    spent_at timestamp with time zone NOT NULL,
+    CONSTRAINT spent_token_digest_check CHECK ((octet_length(digest) = 32))
+);
+ALTER TABLE ONLY authority.spent_token FORCE ROW LEVEL SECURITY;
+ALTER TABLE authority.spent_token OWNER TO admitone_owner;
+
+-- Name: switch; Type: TABLE; Schema: authority; Owner: admitone_owner
+CREATE TABLE authority.switch (
+    organization_id uuid NOT NULL,
+    key text NOT NULL,
+    reason_code text NOT NULL,
+    case_reference text NOT NULL,
+    set_by uuid NOT NULL,
+    set_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    CONSTRAINT switch_case_reference_check CHECK (((length(case_reference) >= 1) AND (length(case_reference) <= 100))),
+    CONSTRAINT switch_check CHECK ((expires_at > set_at)),
+    CONSTRAINT switch_check1 CHECK (((key ~~ 'feature:%'::text) OR (expires_at IS NOT NULL))),
+    CONSTRAINT switch_check2 CHECK (((key ~~ 'feature:%'::text) OR (organization_id = '00000000-0000-7000-8000-000000000001'::uuid))),
+    CONSTRAINT switch_key_check CHECK ((key ~ '^(feature|stop):[a-z0-9_:.-]{1,150}$'::text)),
+    CONSTRAINT switch_reason_code_check CHECK ((reason_code ~ '^[A-Z][A-Z0-9_]{2,63}$'::text))
+);
+ALTER TABLE ONLY authority.switch FORCE ROW LEVEL SECURITY;
+ALTER TABLE authority.switch OWNER TO admitone_owner;
+
 -- Name: alert; Type: TABLE; Schema: kernel; Owner: admitone_owner
 CREATE TABLE kernel.alert (
     organization_id uuid NOT NULL,
@@ -443,6 +612,19 @@ CREATE TABLE kernel.bulk (
 WITH (fillfactor='70');
 ALTER TABLE ONLY kernel.bulk FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.bulk OWNER TO admitone_owner;
+
+-- Name: city; Type: TABLE; Schema: kernel; Owner: admitone_owner
+CREATE TABLE kernel.city (
+    code text NOT NULL,
+    name text NOT NULL,
+    time_zone text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT city_code_check CHECK ((code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT city_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT city_time_zone_check CHECK (((length(time_zone) >= 1) AND (length(time_zone) <= 64)))
+);
+ALTER TABLE ONLY kernel.city FORCE ROW LEVEL SECURITY;
+ALTER TABLE kernel.city OWNER TO admitone_owner;
 
 -- Name: dead_letter; Type: TABLE; Schema: kernel; Owner: admitone_owner
 CREATE TABLE kernel.dead_letter (
@@ -715,6 +897,38 @@ CREATE TABLE usernames.username (
 ALTER TABLE ONLY usernames.username FORCE ROW LEVEL SECURITY;
 ALTER TABLE usernames.username OWNER TO admitone_owner;
 
+-- Name: branch branch_pkey; Type: CONSTRAINT; Schema: authority; Owner: admitone_owner
+ALTER TABLE ONLY authority.branch
+    ADD CONSTRAINT branch_pkey PRIMARY KEY (organization_id);
+
+-- Name: group_member group_member_pkey; Type: CONSTRAINT; Schema: authority; Owner: admitone_owner
+ALTER TABLE ONLY authority.group_member
+    ADD CONSTRAINT group_member_pkey PRIMARY KEY (organization_id, identity_id);
+
+-- Name: member_override member_override_pkey; Type: CONSTRAINT; Schema: authority; Owner: admitone_owner
+ALTER TABLE ONLY authority.member_override
+    ADD CONSTRAINT member_override_pkey PRIMARY KEY (organization_id, identity_id);
+
+-- Name: module_entry module_entry_pkey; Type: CONSTRAINT; Schema: authority; Owner: admitone_owner
+ALTER TABLE ONLY authority.module_entry
+    ADD CONSTRAINT module_entry_pkey PRIMARY KEY (organization_id, module);
+
+-- Name: service_key service_key_pkey; Type: CONSTRAINT; Schema: authority; Owner: admitone_owner
+ALTER TABLE ONLY authority.service_key
+    ADD CONSTRAINT service_key_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: session session_pkey; Type: CONSTRAINT; Schema: authority; Owner: admitone_owner
+ALTER TABLE ONLY authority.session
+    ADD CONSTRAINT session_pkey PRIMARY KEY (id);
+
+-- Name: spent_token spent_token_pkey; Type: CONSTRAINT; Schema: authority; Owner: admitone_owner
+ALTER TABLE ONLY authority.spent_token
+    ADD CONSTRAINT spent_token_pkey PRIMARY KEY (digest);
+
+-- Name: switch switch_pkey; Type: CONSTRAINT; Schema: authority; Owner: admitone_owner
+ALTER TABLE ONLY authority.switch
+    ADD CONSTRAINT switch_pkey PRIMARY KEY (organization_id, key);
+
 -- Name: alert alert_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.alert
     ADD CONSTRAINT alert_pkey PRIMARY KEY (organization_id, id);
@@ -738,6 +952,10 @@ ALTER TABLE ONLY kernel.bulk
 -- Name: bulk bulk_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.bulk
     ADD CONSTRAINT bulk_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: city city_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
+ALTER TABLE ONLY kernel.city
+    ADD CONSTRAINT city_pkey PRIMARY KEY (code);
 
 -- Name: dead_letter dead_letter_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.dead_letter
@@ -806,6 +1024,33 @@ ALTER TABLE ONLY kernel.worker
 -- Name: username username_pkey; Type: CONSTRAINT; Schema: usernames; Owner: admitone_owner
 ALTER TABLE ONLY usernames.username
     ADD CONSTRAINT username_pkey PRIMARY KEY (name);
+
+-- Name: branch_by_group; Type: INDEX; Schema: authority; Owner: admitone_owner
+CREATE INDEX branch_by_group ON authority.branch USING btree (group_id, organization_id);
+
+-- Name: group_member_by_identity; Type: INDEX; Schema: authority; Owner: admitone_owner
+CREATE INDEX group_member_by_identity ON authority.group_member USING btree (identity_id, organization_id);
+
+-- Name: member_override_by_identity; Type: INDEX; Schema: authority; Owner: admitone_owner
+CREATE INDEX member_override_by_identity ON authority.member_override USING btree (identity_id, organization_id);
+
+-- Name: service_key_by_digest; Type: INDEX; Schema: authority; Owner: admitone_owner
+CREATE UNIQUE INDEX service_key_by_digest ON authority.service_key USING btree (digest);
+
+-- Name: session_by_access; Type: INDEX; Schema: authority; Owner: admitone_owner
+CREATE UNIQUE INDEX session_by_access ON authority.session USING btree (access_digest);
+
+-- Name: session_by_age; Type: INDEX; Schema: authority; Owner: admitone_owner
+CREATE INDEX session_by_age ON authority.session USING btree (lasts_until);
+
+-- Name: session_by_identity; Type: INDEX; Schema: authority; Owner: admitone_owner
+CREATE INDEX session_by_identity ON authority.session USING btree (identity_id, id) WHERE (ended_at IS NULL);
+
+-- Name: session_by_refresh; Type: INDEX; Schema: authority; Owner: admitone_owner
+CREATE UNIQUE INDEX session_by_refresh ON authority.session USING btree (refresh_digest);
+
+-- Name: spent_token_by_age; Type: INDEX; Schema: authority; Owner: admitone_owner
+CREATE INDEX spent_token_by_age ON authority.spent_token USING btree (spent_at);
 
 -- Name: alert_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX alert_by_age ON kernel.alert USING btree (resolved_at) WHERE (resolved_at IS NOT NULL);
@@ -929,6 +1174,81 @@ ALTER TABLE ONLY kernel.outbox
 ALTER TABLE ONLY kernel.plan
     ADD CONSTRAINT plan_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
+-- Name: branch app_own; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY app_own ON authority.branch TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: group_member app_own; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY app_own ON authority.group_member TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: member_override app_own; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY app_own ON authority.member_override TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: module_entry app_own; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY app_own ON authority.module_entry TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: service_key app_own; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY app_own ON authority.service_key TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: switch app_own; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY app_own ON authority.switch TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: branch authority_reads; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY authority_reads ON authority.branch FOR SELECT TO admitone_authority USING (true);
+
+-- Name: group_member authority_reads; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY authority_reads ON authority.group_member FOR SELECT TO admitone_authority USING (true);
+
+-- Name: member_override authority_reads; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY authority_reads ON authority.member_override FOR SELECT TO admitone_authority USING (true);
+
+-- Name: module_entry authority_reads; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY authority_reads ON authority.module_entry FOR SELECT TO admitone_authority USING (true);
+
+-- Name: service_key authority_reads; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY authority_reads ON authority.service_key FOR SELECT TO admitone_authority USING (true);
+
+-- Name: session authority_reads; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY authority_reads ON authority.session FOR SELECT TO admitone_authority USING (true);
+
+-- Name: switch authority_reads; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY authority_reads ON authority.switch FOR SELECT TO admitone_authority USING (true);
+
+-- Name: branch; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
+ALTER TABLE authority.branch ENABLE ROW LEVEL SECURITY;
+
+-- Name: group_member; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
+ALTER TABLE authority.group_member ENABLE ROW LEVEL SECURITY;
+
+-- Name: session identity_all; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY identity_all ON authority.session TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: spent_token identity_all; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY identity_all ON authority.spent_token TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: member_override; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
+ALTER TABLE authority.member_override ENABLE ROW LEVEL SECURITY;
+
+-- Name: module_entry; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
+ALTER TABLE authority.module_entry ENABLE ROW LEVEL SECURITY;
+
+-- Name: session overdue; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY overdue ON authority.session TO admitone_owner USING ((lasts_until < (now() - '30 days'::interval))) WITH CHECK (false);
+
+-- Name: spent_token overdue; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY overdue ON authority.spent_token TO admitone_owner USING ((spent_at < (now() - '100 days'::interval))) WITH CHECK (false);
+
+-- Name: service_key; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
+ALTER TABLE authority.service_key ENABLE ROW LEVEL SECURITY;
+
+-- Name: session; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
+ALTER TABLE authority.session ENABLE ROW LEVEL SECURITY;
+
+-- Name: spent_token; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
+ALTER TABLE authority.spent_token ENABLE ROW LEVEL SECURITY;
+
+-- Name: switch; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
+ALTER TABLE authority.switch ENABLE ROW LEVEL SECURITY;
+
 -- Name: alert; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.alert ENABLE ROW LEVEL SECURITY;
 
@@ -971,6 +1291,9 @@ CREATE POLICY app_own ON kernel.plan TO admitone_app USING ((organization_id = (
 -- Name: tenant app_own; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY app_own ON kernel.tenant TO admitone_app USING ((id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
+-- Name: audit_entry app_reads; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY app_reads ON kernel.audit_entry FOR SELECT TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
 -- Name: audit_entry app_records; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY app_records ON kernel.audit_entry FOR INSERT TO admitone_app WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
@@ -998,17 +1321,44 @@ ALTER TABLE kernel.breaker ENABLE ROW LEVEL SECURITY;
 -- Name: bulk; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.bulk ENABLE ROW LEVEL SECURITY;
 
+-- Name: city; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
+ALTER TABLE kernel.city ENABLE ROW LEVEL SECURITY;
+
 -- Name: dead_letter; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.dead_letter ENABLE ROW LEVEL SECURITY;
 
 -- Name: event_log; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.event_log ENABLE ROW LEVEL SECURITY;
 
+-- Name: city everybody_reads; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY everybody_reads ON kernel.city FOR SELECT TO admitone_app, admitone_buyer, admitone_identity, admitone_authority USING (true);
+
 -- Name: fact_key; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.fact_key ENABLE ROW LEVEL SECURITY;
 
 -- Name: idempotency_key; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.idempotency_key ENABLE ROW LEVEL SECURITY;
+
+-- Name: idempotency_key identity_answers; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY identity_answers ON kernel.idempotency_key TO admitone_identity USING ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid)) WITH CHECK ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid));
+
+-- Name: job identity_enqueues; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY identity_enqueues ON kernel.job TO admitone_identity USING ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid)) WITH CHECK ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid));
+
+-- Name: job_key identity_enqueues; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY identity_enqueues ON kernel.job_key TO admitone_identity USING ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid)) WITH CHECK ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid));
+
+-- Name: audit_entry identity_records; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY identity_records ON kernel.audit_entry FOR INSERT TO admitone_identity WITH CHECK ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid));
+
+-- Name: event_log identity_tells; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY identity_tells ON kernel.event_log TO admitone_identity USING ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid)) WITH CHECK ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid));
+
+-- Name: fact_key identity_tells; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY identity_tells ON kernel.fact_key TO admitone_identity USING ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid)) WITH CHECK ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid));
+
+-- Name: outbox identity_tells; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY identity_tells ON kernel.outbox TO admitone_identity USING ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid)) WITH CHECK ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid));
 
 -- Name: inbox; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.inbox ENABLE ROW LEVEL SECURITY;
@@ -1130,6 +1480,11 @@ CREATE POLICY owner_by_function ON usernames.username TO admitone_owner USING (t
 -- Name: username; Type: ROW SECURITY; Schema: usernames; Owner: admitone_owner
 ALTER TABLE usernames.username ENABLE ROW LEVEL SECURITY;
 
+-- Name: SCHEMA authority; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA authority TO admitone_app;
+GRANT USAGE ON SCHEMA authority TO admitone_authority;
+GRANT USAGE ON SCHEMA authority TO admitone_identity;
+
 -- Name: SCHEMA kernel; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA kernel TO admitone_app;
 GRANT USAGE ON SCHEMA kernel TO admitone_buyer;
@@ -1199,6 +1554,40 @@ REVOKE ALL ON FUNCTION usernames.require_own(organization uuid) FROM PUBLIC;
 REVOKE ALL ON FUNCTION usernames.resolve(names text[], at timestamp with time zone, OUT name text, OUT owner_type text, OUT owner_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION usernames.resolve(names text[], at timestamp with time zone, OUT name text, OUT owner_type text, OUT owner_id uuid) TO admitone_identity;
 
+-- Name: TABLE branch; Type: ACL; Schema: authority; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE authority.branch TO admitone_app;
+GRANT SELECT ON TABLE authority.branch TO admitone_authority;
+
+-- Name: TABLE group_member; Type: ACL; Schema: authority; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE authority.group_member TO admitone_app;
+GRANT SELECT ON TABLE authority.group_member TO admitone_authority;
+
+-- Name: TABLE member_override; Type: ACL; Schema: authority; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE authority.member_override TO admitone_app;
+GRANT SELECT ON TABLE authority.member_override TO admitone_authority;
+
+-- Name: TABLE module_entry; Type: ACL; Schema: authority; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE authority.module_entry TO admitone_app;
+GRANT SELECT ON TABLE authority.module_entry TO admitone_authority;
+
+-- Name: TABLE service_key; Type: ACL; Schema: authority; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE authority.service_key TO admitone_app;
+GRANT SELECT ON TABLE authority.service_key TO admitone_authority;
+
+-- Name: COLUMN service_key.revoked_at; Type: ACL; Schema: authority; Owner: admitone_owner
+GRANT UPDATE(revoked_at) ON TABLE authority.service_key TO admitone_app;
+
+-- Name: TABLE session; Type: ACL; Schema: authority; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE authority.session TO admitone_identity;
+GRANT SELECT ON TABLE authority.session TO admitone_authority;
+
+-- Name: TABLE spent_token; Type: ACL; Schema: authority; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE authority.spent_token TO admitone_identity;
+
+-- Name: TABLE switch; Type: ACL; Schema: authority; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE authority.switch TO admitone_app;
+GRANT SELECT ON TABLE authority.switch TO admitone_authority;
+
 -- Name: TABLE alert; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE kernel.alert TO admitone_app;
 
@@ -1215,7 +1604,8 @@ GRANT UPDATE(times) ON TABLE kernel.alert TO admitone_app;
 GRANT UPDATE(resolved_at) ON TABLE kernel.alert TO admitone_app;
 
 -- Name: TABLE audit_entry; Type: ACL; Schema: kernel; Owner: admitone_owner
-GRANT INSERT ON TABLE kernel.audit_entry TO admitone_app;
+GRANT SELECT,INSERT ON TABLE kernel.audit_entry TO admitone_app;
+GRANT INSERT ON TABLE kernel.audit_entry TO admitone_identity;
 
 -- Name: TABLE ban; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.ban TO admitone_app;
@@ -1240,6 +1630,12 @@ GRANT UPDATE(finished_at) ON TABLE kernel.bulk TO admitone_relay;
 -- Name: COLUMN bulk.error; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT UPDATE(error) ON TABLE kernel.bulk TO admitone_relay;
 
+-- Name: TABLE city; Type: ACL; Schema: kernel; Owner: admitone_owner
+GRANT SELECT ON TABLE kernel.city TO admitone_app;
+GRANT SELECT ON TABLE kernel.city TO admitone_buyer;
+GRANT SELECT ON TABLE kernel.city TO admitone_identity;
+GRANT SELECT ON TABLE kernel.city TO admitone_authority;
+
 -- Name: TABLE dead_letter; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT ON TABLE kernel.dead_letter TO admitone_app;
 GRANT SELECT,INSERT ON TABLE kernel.dead_letter TO admitone_relay;
@@ -1256,12 +1652,15 @@ GRANT UPDATE(replay_reason) ON TABLE kernel.dead_letter TO admitone_app;
 -- Name: TABLE event_log; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE kernel.event_log TO admitone_app;
 GRANT SELECT ON TABLE kernel.event_log TO admitone_relay;
+GRANT SELECT,INSERT ON TABLE kernel.event_log TO admitone_identity;
 
 -- Name: TABLE fact_key; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE kernel.fact_key TO admitone_app;
+GRANT SELECT,INSERT ON TABLE kernel.fact_key TO admitone_identity;
 
 -- Name: TABLE idempotency_key; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE kernel.idempotency_key TO admitone_app;
+GRANT SELECT,INSERT ON TABLE kernel.idempotency_key TO admitone_identity;
 
 -- Name: TABLE inbox; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE kernel.inbox TO admitone_app;
@@ -1269,6 +1668,7 @@ GRANT SELECT,INSERT ON TABLE kernel.inbox TO admitone_app;
 -- Name: TABLE job; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE ON TABLE kernel.job TO admitone_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.job TO admitone_relay;
+GRANT SELECT,INSERT ON TABLE kernel.job TO admitone_identity;
 
 -- Name: TABLE job_attempt; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE kernel.job_attempt TO admitone_relay;
@@ -1276,6 +1676,7 @@ GRANT SELECT,INSERT ON TABLE kernel.job_attempt TO admitone_relay;
 -- Name: TABLE job_key; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE kernel.job_key TO admitone_app;
 GRANT SELECT,INSERT ON TABLE kernel.job_key TO admitone_relay;
+GRANT SELECT,INSERT ON TABLE kernel.job_key TO admitone_identity;
 
 -- Name: TABLE limit_counter; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE kernel.limit_counter TO admitone_authority;
@@ -1283,6 +1684,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE kernel.limit_counter TO admitone_authority;
 -- Name: TABLE outbox; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE kernel.outbox TO admitone_app;
 GRANT SELECT ON TABLE kernel.outbox TO admitone_relay;
+GRANT SELECT,INSERT ON TABLE kernel.outbox TO admitone_identity;
 
 -- Name: COLUMN outbox.published_at; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT UPDATE(published_at) ON TABLE kernel.outbox TO admitone_relay;

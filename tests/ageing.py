@@ -40,7 +40,7 @@ VALUES = {
 SAFEGUARDS = """
     SELECT conrelid::regclass::text, conname
       FROM pg_constraint
-     WHERE contype IN ('c', 'f') AND conislocal AND connamespace IN ('kernel'::regnamespace, 'toy'::regnamespace)
+     WHERE contype IN ('c', 'f') AND conislocal AND connamespace::regnamespace::text NOT IN ('pg_catalog', 'information_schema')
 """
 COLUMNS = """
     SELECT a.attname, t.typname::text

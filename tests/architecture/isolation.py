@@ -27,7 +27,7 @@ MAY: dict[tuple[str, TableClass], set[str]] = {
 """What a role may do with the tables of a class. Registries and maintenance go through the owner's functions."""
 
 MAY_WITH: dict[tuple[str, str], set[str]] = {
-    (Role.APP, "kernel.audit_entry"): {"INSERT"},
+    (Role.APP, "kernel.audit_entry"): {"SELECT", "INSERT"},
     (Role.APP, "kernel.ban"): WRITE,
     (Role.APP, "kernel.job"): {"SELECT", "INSERT", "DELETE"},
     (Role.APP, "kernel.job_key"): {"SELECT", "INSERT"},
@@ -42,6 +42,23 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "kernel.bulk"): {"SELECT", "UPDATE"},
     (Role.RELAY, "kernel.worker"): WRITE,
     (Role.RELAY, "kernel.schedule"): {"SELECT", "INSERT", "UPDATE"},
+    (Role.APP, "kernel.city"): READ,
+    (Role.BUYER, "kernel.city"): READ,
+    (Role.IDENTITY, "kernel.city"): READ,
+    (Role.IDENTITY, "kernel.audit_entry"): {"INSERT"},
+    (Role.IDENTITY, "kernel.event_log"): {"SELECT", "INSERT"},
+    (Role.IDENTITY, "kernel.fact_key"): {"SELECT", "INSERT"},
+    (Role.IDENTITY, "kernel.outbox"): {"SELECT", "INSERT"},
+    (Role.IDENTITY, "kernel.idempotency_key"): {"SELECT", "INSERT"},
+    (Role.IDENTITY, "kernel.job"): {"SELECT", "INSERT"},
+    (Role.IDENTITY, "kernel.job_key"): {"SELECT", "INSERT"},
+    (Role.APP, "authority.service_key"): {"SELECT", "INSERT", "UPDATE"},
+    (Role.APP, "authority.branch"): {"SELECT", "INSERT"},
+    (Role.APP, "authority.group_member"): WRITE,
+    (Role.APP, "authority.member_override"): WRITE,
+    (Role.APP, "authority.module_entry"): {"SELECT", "INSERT", "UPDATE"},
+    (Role.APP, "authority.switch"): WRITE,
+    (Role.AUTHORITY, "authority.spent_token"): set(),
     (Role.AUTHORITY, "kernel.limit_counter"): {"SELECT", "INSERT", "UPDATE"},
     (Role.AUTHORITY, "kernel.breaker"): {"SELECT", "INSERT", "UPDATE"},
     (Role.AUTHORITY, "kernel.streak"): {"SELECT", "INSERT", "UPDATE"},
@@ -56,6 +73,11 @@ REGISTRY_OF_NAMES = "usernames."
 
 READ_WHOLE = {"kernel.limit_counter", "kernel.streak"}
 """Kept for days without an index on the age: they live for a day, and every count must stay a heap-only update."""
+
+EVERYBODYS = {"kernel.city"}
+"""The same for all (CITY-013): whoever may read it may read all of it, and nobody writes it at run time."""
+IN_CITY = "kernel.in_city(city_code)"
+"""How a restrictive policy says that a row belongs to a city of the scope, as PostgreSQL prints it."""
 
 COMMANDS = {"r": {"SELECT"}, "a": {"INSERT"}, "w": {"UPDATE"}, "d": {"DELETE"}, "*": WRITE}
 NEEDS_USING, NEEDS_CHECK = "rwd*", "aw*"
@@ -151,6 +173,10 @@ def policies(catalog: Catalog, declared: dict[str, Table], modules: tuple[Module
 def _wrong_rows(policy: Row, kind: TableClass, modules: tuple[Module, ...]) -> Iterator[str]:
     """Policies whose rows are not a matter of taste."""
     said = {policy["using"], policy["with_check"]} - {None}
+    if said == {IN_CITY} and not policy["permissive"]:
+        return
+    if policy["table"] in EVERYBODYS and policy["command"] == "r":
+        return
     if Role.APP in policy["roles"] and said != {own(owner_of(policy["table"]), "organization_id")}:
         yield f"gives the app other rows than its organisation's: {' '.join(sorted(said))}"
     if Role.BUYER in policy["roles"] and (policy["command"] != "r" or said != {own("identity_id", "identity_id")}):
@@ -161,7 +187,7 @@ def _wrong_rows(policy: Row, kind: TableClass, modules: tuple[Module, ...]) -> I
 
 def _may_owner_see(policy: Row, kind: TableClass, modules: tuple[Module, ...]) -> bool:
     """What is overdue, to remove it; and registries, which are the owner's functions'."""
-    if kind is TableClass.TENANT:
+    if kind is TableClass.TENANT or _is_overdue(policy):
         return _is_overdue(policy)
     return kind is TableClass.PLATFORM or bool(_module(policy, modules).definer_functions)
 
@@ -227,6 +253,26 @@ def tenant_columns(catalog: Catalog, declared: dict[str, Table], _: tuple[Module
             for name, column in columns.items()
             if column["is_numbered"]
         )
+
+
+def cities(catalog: Catalog, declared: dict[str, Table], _: tuple[Module, ...]) -> Iterator[str]:
+    """A row of a city is seen and written only in a scope that has the city, whatever else a policy allows (CITY-018)."""
+    for table in _tenants(declared):
+        column = next((each for each in catalog.of(table, catalog.columns) if each["name"] == "city_code"), None)
+        if column is None:
+            continue
+        if not column["not_null"] or column["type"] != "text":
+            yield f"{table}.city_code is not text NOT NULL"
+        restrictive = [
+            policy
+            for policy in _policies(catalog, table)
+            if not policy["permissive"]
+            and policy["command"] == "*"
+            and policy["roles"] == [Role.APP]
+            and policy["using"] == policy["with_check"] == IN_CITY
+        ]
+        if not restrictive:
+            yield f"{table} has a city_code, and no restrictive policy for all commands of the app on {IN_CITY}"
 
 
 def tenant_keys(catalog: Catalog, declared: dict[str, Table], modules: tuple[Module, ...]) -> Iterator[str]:
@@ -310,6 +356,7 @@ CHECKS: tuple[Check, ...] = (
     policies,
     retention,
     tenant_columns,
+    cities,
     tenant_keys,
     foreign_keys,
     functions,

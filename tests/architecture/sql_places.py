@@ -30,6 +30,7 @@ MACHINERY = (
     "admitone.kernel.db",
     "admitone.kernel.driver",
     "admitone.kernel.statements",
+    "admitone.kernel.transactions",
     "admitone.kernel.migrate",
     "admitone.kernel.embedded.cluster",
 )

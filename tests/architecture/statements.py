@@ -1,7 +1,8 @@
 """Every statement that the application can send, with its name and the kind of transaction that sends it.
 
 A statement is a constant of a store: a string, a `Lock` or an `Insert`. Which transaction sends it is read from the
-annotations of the functions that use it: `Tx` is the app, `IdentityTx` the buyer, `PlatformTx` one of the others.
+annotations of the functions that use it: `Tx` is the app, `IdentityTx` the buyer,
+`PeopleTx` the identity role, `PlatformTx` one of the others.
 """
 
 import ast
@@ -22,11 +23,12 @@ from tests.toy.module import MODULE as TOY
 ALL_MODULES = (*MODULES, TOY)
 """The application and the toy."""
 
-TENANT, IDENTITY, PLATFORM = "Tx", "IdentityTx", "PlatformTx"
+TENANT, IDENTITY, PEOPLE, PLATFORM = "Tx", "IdentityTx", "PeopleTx", "PlatformTx"
 ROLES = {
     TENANT: (Role.APP,),
     IDENTITY: (Role.BUYER,),
-    PLATFORM: (Role.AUTHORITY, Role.IDENTITY, Role.RELAY, Role.MAINTENANCE),
+    PEOPLE: (Role.IDENTITY,),
+    PLATFORM: (Role.AUTHORITY, Role.RELAY, Role.MAINTENANCE),
 }
 
 

@@ -21,6 +21,13 @@ PLANTS = [
     ("ALTER TABLE toy.gate NO FORCE ROW LEVEL SECURITY", "toy.gate lacks ENABLE or FORCE"),
     ("ALTER TABLE toy.counter OWNER TO admitone_app", "toy.counter is owned by admitone_app"),
     ("ALTER TABLE toy.counter OWNER TO admitone_app", "role admitone_app owns table toy.counter"),
+    ("DROP POLICY in_city ON toy.stall", "toy.stall has a city_code, and no restrictive policy"),
+    (
+        "ALTER POLICY in_city ON toy.stall USING (true) WITH CHECK (true)",
+        "toy.stall has a city_code, and no restrictive policy",
+    ),
+    ("ALTER TABLE toy.stall ALTER city_code DROP NOT NULL", "toy.stall.city_code is not text NOT NULL"),
+    ("GRANT INSERT ON kernel.city TO admitone_app", "admitone_app may INSERT kernel.city"),
     ("CREATE VIEW toy.all AS SELECT value FROM toy.counter", "view toy.all reads with its owner's rights"),
     ("CREATE MATERIALIZED VIEW toy.all AS SELECT value FROM toy.counter", "toy.all is a materialised view"),
     ("GRANT UPDATE ON toy.gate TO admitone_authority", "admitone_authority may UPDATE toy.gate"),

@@ -341,12 +341,12 @@ async def test_keys_of_the_platform_are_refused_rather_than_ignored(batcher: Bat
     async def nothing(tx: object, inputs: Sequence[int]) -> list[int | Refusal]:
         return list(inputs)
 
-    scope = PlatformScope("test", Role.IDENTITY)
+    scope = PlatformScope("test", Role.RELAY)
     with pytest.raises(TypeError, match="per organisation"):
         await batcher.submit(Command(nothing, name="toy.nothing"), scope, 1, keyed("k", an_increment()))
 
 
-@pytest.mark.parametrize("role", [Role.IDENTITY, Role.RELAY, Role.MAINTENANCE, Role.AUTHORITY])
+@pytest.mark.parametrize("role", [Role.RELAY, Role.MAINTENANCE, Role.AUTHORITY])
 async def test_every_role_that_writes_can_submit(batcher: Batcher, role: Role) -> None:
     async def nothing(tx: object, inputs: Sequence[int]) -> list[int | Refusal]:
         return list(inputs)

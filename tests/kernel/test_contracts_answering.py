@@ -107,7 +107,7 @@ async def test_a_cookie_that_is_not_declared_is_not_set():
         call.set_cookie(Cookie("session", "x"))
 
     async with Desk(silent).client() as client:
-        assert_envelope(await client.post("/silent"), 500, "INTERNAL_ERROR")
+        assert_envelope(await client.post("/silent"), 500, "SERVER_ERROR")
 
 
 # Files.

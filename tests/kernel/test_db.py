@@ -12,7 +12,7 @@ from admitone.kernel.db import Database, Tx, WrongCount
 from admitone.kernel.driver import ConnectionLost, DatabaseUnavailable
 from admitone.kernel.errors import OutcomeUnknown
 from admitone.kernel.ids import IdentityId, OrganizationId
-from admitone.kernel.scope import Caller, IdentityScope, PlatformScope, Role, Scope
+from admitone.kernel.scope import Caller, IdentityScope, PeopleScope, PlatformScope, Role, Scope
 from tests.builders import an_increment, an_organization, at_the_same_time, rows_of, value_of
 from tests.proxy import Cut, a_wire
 from tests.toy import commands, store
@@ -238,7 +238,7 @@ async def test_a_person_reads_their_own_rows_across_organisations_and_nobody_els
 
 @pytest.mark.covers("TEN-T03")
 async def test_a_registry_is_written_through_its_function_and_read_by_nobody(database: Database) -> None:
-    scope = PlatformScope("claim a nickname", Role.IDENTITY)
+    scope = PeopleScope("claim a nickname")
     me, you = IdentityId.new(), IdentityId.new()
     name = f"nick-{me}"
     [first] = await database.run(scope, lambda tx: tx.fetch(store.CLAIM_NICKNAME, name, me.uuid))

@@ -13,7 +13,7 @@ import pytest
 
 from admitone.entrypoints.http import assemble
 from admitone.kernel import bans, streaks
-from admitone.kernel.authority import Ask, Authority, AuthorityReader, NobodyKnown
+from admitone.kernel.authority import Ask, Authority, AuthorityReader
 from admitone.kernel.bans import Ban
 from admitone.kernel.batch import Batcher
 from admitone.kernel.config import Config
@@ -36,7 +36,7 @@ from admitone.kernel.streaks import Mark, Outcome, Result
 from tests.builders import a_caller, a_credential, an_organization
 from tests.conftest import INTERNAL_SECRET
 from tests.proxy import a_wire
-from tests.toy.authority import ToyAuthority
+from tests.toy.authority import NobodyKnown, ToyAuthority
 
 PLENTY = Limit("test.plenty", count=10**6, seconds=60, per=Per.ADDRESS)
 

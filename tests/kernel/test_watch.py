@@ -349,7 +349,7 @@ async def test_an_alert_stays_open_while_one_of_many_sees_it(travelling: Databas
     watches = Watch(travelling, broken), Watch(travelling, healthy)
     for watch in watches:
         await look(watch)
-    broken.requests.labels("C03", "500", "INTERNAL_ERROR").inc(4)
+    broken.requests.labels("C03", "500", "SERVER_ERROR").inc(4)
     broken.requests.labels("C03", "200", "").inc(96)
     healthy.requests.labels("C03", "200", "").inc(100)
     for _ in range(6):

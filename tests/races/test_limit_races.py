@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 
 from admitone.kernel import bans, limits, streaks
-from admitone.kernel.authority import Ask, Audience, AuthorityReader, NobodyKnown, SubjectBanned
+from admitone.kernel.authority import Ask, Audience, AuthorityReader, SubjectBanned
 from admitone.kernel.bans import Ban
 from admitone.kernel.batch import Batcher
 from admitone.kernel.clock import Clock
@@ -23,6 +23,7 @@ from admitone.kernel.limits import Hit, Limit, Per, by_address
 from admitone.kernel.scope import Caller, Role
 from admitone.kernel.streaks import Mark, Outcome, Result, StepUpRequired, Streak
 from tests.builders import a_caller
+from tests.toy.authority import NobodyKnown
 
 PROCESSES = 4
 TOGETHER = POOL_SIZES[Role.AUTHORITY]

@@ -23,7 +23,7 @@ def decide(ask: Ask, credential: Record | None, open_gates: set[str]) -> Granted
     """The first reason to refuse, in the order a caller should hear it."""
     if ask.credential and credential is None:
         return Unauthenticated()
-    if ask.audience is not Audience.PUBLIC and credential is None:
+    if ask.audience not in (Audience.PUBLIC, Audience.INTERNAL) and credential is None:
         return Unauthenticated()
     if ask.gate and ask.gate not in open_gates:
         return FeatureDisabled()
@@ -39,3 +39,10 @@ def allows(ask: Ask, credential: Record) -> bool:
 
 def person(credential: Record | None) -> IdentityId | None:
     return IdentityId(credential["identity_id"]) if credential else None
+
+
+class NobodyKnown:
+    """The authority of an installation without people: everybody may see what is public, nobody is anybody."""
+
+    async def resolve(self, tx: PlatformTx, asks: Sequence[Ask]) -> list[Granted | Refusal]:
+        return [decide(ask, None, set()) for ask in asks]

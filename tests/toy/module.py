@@ -22,6 +22,7 @@ MODULE = Module(
             retention_days=400,
             aged_by="at",
         ),
+        Table("stall", TableClass.TENANT),
         Table("heard", TableClass.TENANT),
         Table("profile", TableClass.IDENTITY, Privacy.PERSONAL, kept_because="the person's own, until erased"),
         Table("nickname", TableClass.REGISTRY, Privacy.PERSONAL, kept_because="the person's own, until erased"),

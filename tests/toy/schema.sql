@@ -41,6 +41,22 @@ CREATE TABLE toy.heard (
     PRIMARY KEY (organization_id, id)
 );
 
+-- Of a city: what stands where.
+CREATE TABLE toy.stall (
+    organization_id uuid NOT NULL REFERENCES kernel.tenant (id),
+    name            text NOT NULL,
+    city_code       text NOT NULL CHECK (city_code ~ '^[A-Z]{3,8}$'),
+    PRIMARY KEY (organization_id, name)
+);
+ALTER TABLE toy.stall ENABLE ROW LEVEL SECURITY;
+ALTER TABLE toy.stall FORCE ROW LEVEL SECURITY;
+CREATE POLICY app_own ON toy.stall TO admitone_app
+    USING      (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid)
+    WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
+CREATE POLICY in_city ON toy.stall AS RESTRICTIVE TO admitone_app
+    USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+GRANT SELECT, INSERT, UPDATE, DELETE ON toy.stall TO admitone_app;
+
 -- IDENTITY
 CREATE TABLE toy.profile (
     identity_id uuid PRIMARY KEY,

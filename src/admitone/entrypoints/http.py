@@ -11,12 +11,13 @@ from functools import partial
 
 from admitone.entrypoints.duties import subscriptions_of
 from admitone.entrypoints.modules import MODULES
+from admitone.foundation.authority.api import TableAuthority
 from admitone.kernel import config as settings
 from admitone.kernel import failpoints
 from admitone.kernel.alerts import Watch, check_rules
 from admitone.kernel.alerts.watch import LOGS_URL
 from admitone.kernel.audit import AuditTrail
-from admitone.kernel.authority import Authority, AuthorityReader, NobodyKnown
+from admitone.kernel.authority import Authority, AuthorityReader
 from admitone.kernel.batch import Batcher
 from admitone.kernel.config import Config
 from admitone.kernel.contracts import Audience, Call, Contract, Edge, File, Redirect, Writes, health_contracts
@@ -61,7 +62,7 @@ class Application:
 
 def build(config: Config) -> Application:
     """The application of `admitone serve`."""
-    return assemble(config, MODULES, NobodyKnown())
+    return assemble(config, MODULES, TableAuthority())
 
 
 def assemble(

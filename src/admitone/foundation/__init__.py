@@ -1,1 +1,1 @@
-"""What everything else stands on: people, organisations, who may do what, the names they go by."""
+"""What every sale stands on: who people are, what organisations are, who may do what, and letters to them."""

@@ -15,7 +15,7 @@ from admitone.kernel.authority import AuthorityReader
 from admitone.kernel.batch import Batcher
 from admitone.kernel.commands import Command
 from admitone.kernel.db import Tx
-from admitone.kernel.errors import Refusal
+from admitone.kernel.errors import Refusal, Throttled
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId, uuid7
 from admitone.kernel.limits import Hit, Limit, Per, by_address
 from admitone.kernel.scope import Caller, Scope
@@ -79,7 +79,9 @@ class AuditTrail:
         self, refusal: Refusal, *, contract: str, organization: OrganizationId | None, caller: Caller
     ) -> None:
         """Under the organisation that is known to be meant, else under the platform's own."""
-        if not await self._authority.within(Hit(REFUSALS_PER_ADDRESS, by_address(caller.address))):
+        try:
+            await self._authority.count(Hit(REFUSALS_PER_ADDRESS, by_address(caller.address)))
+        except Throttled:
             return
         entry = Entry(caller, "refused", contract, refusal.code, after=refusal.stated() or None)
         await self._batcher.submit(self._remember, Scope(organization or PLATFORM_ORGANIZATION, "audit"), entry)

@@ -7,9 +7,11 @@ caller who guesses too often learns nothing more. Whoever is not asked (what is 
 weighed either: a ban closes doors, not the shop window.
 """
 
+import asyncio
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol
+from uuid import UUID
 
 import msgspec
 
@@ -17,7 +19,7 @@ from admitone.kernel import limits
 from admitone.kernel.batch import Batcher
 from admitone.kernel.commands import Command
 from admitone.kernel.db import PlatformTx
-from admitone.kernel.errors import Forbidden, Refusal, Throttled, Unauthenticated
+from admitone.kernel.errors import Forbidden, Refusal, Throttled
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.limits import Hit, Limit, Per, by_address, by_device, by_identity, by_organization
 from admitone.kernel.scope import Caller, PlatformScope, Role
@@ -47,6 +49,19 @@ class FeatureDisabled(Forbidden):
     code = "FEATURE_DISABLED"
 
 
+class Stopped(Forbidden):
+    """This is stopped for now."""
+
+    code = "STOPPED"
+
+
+class EmailNotConfirmed(Forbidden):
+    """Confirm your e-mail address first."""
+
+    code = "EMAIL_NOT_CONFIRMED"
+    next_step = "Ask for a code at /api/auth/send-otp and confirm it."
+
+
 class SubjectBanned(Forbidden):
     """This is closed to you for now."""
 
@@ -65,6 +80,12 @@ class Ask(msgspec.Struct, frozen=True):
     limits: tuple[Limit, ...] = ()
     hits: tuple[Hit, ...] = ()
     """Limits whose subject, or the rest of it, stands in the request itself."""
+    stoppable: bool = False
+    """Whether it is new business, which a kill switch stops: the platform's, the organisation's, the person's."""
+    guards: tuple[str, ...] = ()
+    """What else in the request has a switch of its own."""
+    verified_only: bool = False
+    step_up: bool = False
 
     @property
     def trivial(self) -> bool:
@@ -76,26 +97,18 @@ class Granted(msgspec.Struct, frozen=True):
     """Who it is, and for which organisation it may go on."""
 
     identity: IdentityId | None = None
+    """The person; or the program or device that acts in its own name."""
     organization: OrganizationId | None = None
+    credential: UUID | None = None
+    """By which session or key it was known."""
+    device: str | None = None
+    """A device that proved which one it is; others only say so."""
 
 
 class Authority(Protocol):
     """The port: answers every ask from its tables, in the order of the asks, in a fixed number of statements."""
 
     async def resolve(self, tx: PlatformTx, asks: Sequence[Ask]) -> Sequence[Granted | Refusal]: ...
-
-
-class NobodyKnown:
-    """The authority of an installation without people: everybody may see what is public, nobody is anybody."""
-
-    async def resolve(self, tx: PlatformTx, asks: Sequence[Ask]) -> Sequence[Granted | Refusal]:  # noqa: ARG002
-        return [_as_stranger(ask) for ask in asks]
-
-
-def _as_stranger(ask: Ask) -> Granted | Refusal:
-    if ask.credential or ask.audience not in (Audience.PUBLIC, Audience.INTERNAL):
-        return Unauthenticated()
-    return FeatureDisabled() if ask.gate else Granted()
 
 
 class AuthorityReader:
@@ -114,9 +127,15 @@ class AuthorityReader:
             return Granted()
         return (await self._batcher.submit(self._resolve, self._SCOPE, ask)).outcome
 
-    async def within(self, hit: Hit) -> bool:
-        """Count one hit outside a call's own limits; whether it is within."""
-        return (await self._batcher.submit(self._count, self._SCOPE, hit)).outcome
+    async def count(self, *hits: Hit) -> None:
+        """Count hits outside a contract's own limits; of those that are exceeded the one that lasts is raised."""
+        submitted = (self._batcher.submit(self._count, self._SCOPE, hit) for hit in hits)
+        counted = await asyncio.gather(*submitted, return_exceptions=True)
+        for failure in counted:
+            if isinstance(failure, BaseException) and not isinstance(failure, Throttled):
+                raise failure
+        if throttled := [each for each in counted if isinstance(each, Throttled)]:
+            raise _longest(throttled)
 
     async def _resolve_many(self, tx: PlatformTx, asks: Sequence[Ask]) -> Sequence[Granted | Refusal]:
         granted = await self._authority.resolve(tx, asks)
@@ -140,8 +159,8 @@ def _longest(throttled: Sequence[Throttled]) -> Throttled:
     return max(throttled, key=lambda verdict: verdict.retry_after_seconds)
 
 
-async def _count_many(tx: PlatformTx, hits: Sequence[Hit]) -> Sequence[bool]:
-    return [verdict is None for verdict in await limits.count(tx, hits)]
+async def _count_many(tx: PlatformTx, hits: Sequence[Hit]) -> Sequence[bool | Refusal]:
+    return [verdict or True for verdict in await limits.count(tx, hits)]
 
 
 class Subjects(msgspec.Struct, frozen=True):

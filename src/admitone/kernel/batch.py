@@ -23,7 +23,7 @@ import asyncpg
 import msgspec
 
 from admitone.kernel.commands import Command
-from admitone.kernel.db import POOL_SIZES, Busy, Database, Overtaken, PlatformTx, RowBusy, Tx
+from admitone.kernel.db import POOL_SIZES, Busy, Database, Overtaken, RowBusy, Transaction, Tx, WritingScope, told_by
 from admitone.kernel.errors import OutcomeUnknown, Refusal, Unavailable
 from admitone.kernel.idempotency import AnswerOutdated, Keyed, KeyReused, Stored, find_answers, keep_answers, outwait
 from admitone.kernel.scope import PlatformScope, Role, Scope
@@ -31,7 +31,7 @@ from admitone.kernel.scope import PlatformScope, Role, Scope
 BATCH_LIMIT: Final = 256
 QUEUE_LIMIT: Final = 8_192
 ORGANIZATION_LIMIT: Final = 4_096
-FLIGHTS: Final = {Role.APP: 6, Role.AUTHORITY: 1, Role.IDENTITY: 2, Role.RELAY: 2, Role.MAINTENANCE: 2}
+FLIGHTS: Final = {Role.APP: 6, Role.AUTHORITY: 1, Role.IDENTITY: 4, Role.RELAY: 2, Role.MAINTENANCE: 2}
 WAITING_FLIGHTS: Final = 4
 """Connections that may stand waiting for locked rows. Together fewer than the pool has: reads find one too."""
 
@@ -135,7 +135,7 @@ class Queue:
     """What waits for the next flight of one lane."""
 
     command: AnyCommand
-    scope: Scope | PlatformScope
+    scope: WritingScope
     key: Hashable
     flights: Flights
     pace: Pace = Pace.SWIFT
@@ -166,7 +166,7 @@ class Batcher:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def submit(
-        self, command: Command[Any, Any, Outcome], scope: Scope | PlatformScope, each: Any, keyed: Keyed | None = None
+        self, command: Command[Any, Any, Outcome], scope: WritingScope, each: Any, keyed: Keyed | None = None
     ) -> Answered[Outcome]:
         """Run one input with whatever else is waiting; raise the refusal if it is refused."""
         if not self._coalesce:  # One by one, as it would be without us: every call waits for its own rows.
@@ -174,7 +174,7 @@ class Batcher:
         return await self._join(self._queue(command, scope, command.hot_key(each), Pace.SWIFT), each, keyed)
 
     async def run_one(
-        self, command: Command[Any, Any, Outcome], scope: Scope | PlatformScope, each: Any, keyed: Keyed | None = None
+        self, command: Command[Any, Any, Outcome], scope: WritingScope, each: Any, keyed: Keyed | None = None
     ) -> Answered[Outcome]:
         """Run one input in a transaction of its own."""
         return await self._join(Queue(command, scope, object(), self._swift[scope.role]), each, keyed)
@@ -213,7 +213,7 @@ class Batcher:
         if self._queued >= QUEUE_LIMIT or self._waiting.get(owner, 0) >= ORGANIZATION_LIMIT:
             raise Overloaded(retry_after_seconds=1)
 
-    def _queue(self, command: AnyCommand, scope: Scope | PlatformScope, key: Hashable, pace: Pace) -> Queue:
+    def _queue(self, command: AnyCommand, scope: WritingScope, key: Hashable, pace: Pace) -> Queue:
         lane = (command, _owner(scope), key, pace)
         queue = self._queues.get(lane)
         if queue is None:
@@ -340,20 +340,21 @@ class Batcher:
         await self._settle(queue, entries[middle:])
 
 
-def _owner(scope: Scope | PlatformScope) -> Hashable:
+def _owner(scope: WritingScope) -> Hashable:
     # The bare number: looked up several times per call, and an id's own hash is Python code.
     return scope.organization.uuid.int if isinstance(scope, Scope) else scope.role
 
 
-async def _perform(tx: Tx | PlatformTx, queue: Queue, entries: Sequence[Entry]) -> list[Answered[Any] | Refusal]:
+async def _perform(tx: Transaction, queue: Queue, entries: Sequence[Entry]) -> list[Answered[Any] | Refusal]:
     """Answer from what is stored, run the command for the rest, and store what it answered."""
     command = queue.command
-    if not isinstance(tx, Tx):
+    keeper = told_by(tx)
+    if keeper is None:
         return [_answer(outcome) for outcome in await command(tx, [entry.input for entry in entries])]
     keys = [entry.keyed for entry in entries if entry.keyed]
     if queue.pace is Pace.WARY:
-        await outwait(tx, keys)
-    stored = await find_answers(tx, keys)
+        await outwait(keeper, keys)
+    stored = await find_answers(keeper, keys)
     answers: dict[int, Answered[Any] | Refusal] = {}
     for position, entry in enumerate(entries):
         if entry.keyed and (found := stored.get(entry.keyed.name)):
@@ -362,8 +363,9 @@ async def _perform(tx: Tx | PlatformTx, queue: Queue, entries: Sequence[Entry]) 
     if fresh:
         outcomes = await command(tx, [entries[position].input for position in fresh])
         answers.update(zip(fresh, map(_answer, outcomes), strict=True))
-        await _keep(tx, command, [(entries[position].keyed, answers[position]) for position in fresh])
-        await _look_again(tx, [entries[position].keyed for position in fresh if isinstance(answers[position], Refusal)])
+        await _keep(keeper, command, [(entries[position].keyed, answers[position]) for position in fresh])
+        refused = [entries[position].keyed for position in fresh if isinstance(answers[position], Refusal)]
+        await _look_again(keeper, refused)
     return [answers[position] for position in range(len(entries))]
 
 

@@ -4,20 +4,13 @@ Promise: no statement runs outside a transaction, no transaction without a scope
 its transaction. `Database.run` opens, sets the scope, runs the work, writes its facts and commits; the work never
 commits. Deadlocks, serialization failures and overtaken keys are run again. A COMMIT whose answer was lost is looked
 up by the transaction's id: it was committed, or it is run again, or it is *unknown*, and never reported as a failure.
-
-Three kinds of transaction, so that the type checker knows what a function may touch:
-
-    Tx           one organisation; `$1` of every statement is the organisation
-    IdentityTx   one person's own rows, to read; `$1` is the person
-    PlatformTx   a platform role; nothing is bound
 """
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar, overload
 
@@ -43,18 +36,45 @@ from admitone.kernel.driver import (
 )
 from admitone.kernel.errors import OutcomeUnknown, Unavailable
 from admitone.kernel.event_log import write_facts
-from admitone.kernel.facts import Fact, Published
+from admitone.kernel.ids import PLATFORM_ORGANIZATION
 from admitone.kernel.patience import Patience
-from admitone.kernel.scope import Caller, IdentityScope, PlatformScope, Role, Scope
-from admitone.kernel.statements import Insert, Lock
+from admitone.kernel.scope import IdentityScope, PeopleScope, PlatformScope, Role, Scope
+from admitone.kernel.transactions import (
+    Busy,
+    IdentityTx,
+    Overtaken,
+    PeopleTx,
+    PlatformTx,
+    Record,
+    Transaction,
+    Tx,
+    WrongCount,
+    told_by,
+)
 
-Record = asyncpg.Record
 Result = TypeVar("Result")
-Input = TypeVar("Input")
 Params = ParamSpec("Params")
-AnyScope = Scope | IdentityScope | PlatformScope
+AnyScope = Scope | IdentityScope | PeopleScope | PlatformScope
+WritingScope = Scope | PeopleScope | PlatformScope
 
-SET_SCOPE: Final = "SELECT at, transaction_id FROM kernel.set_scope($1, $2, $3, $4)"
+__all__ = (
+    "Busy",
+    "Database",
+    "IdentityTx",
+    "Overtaken",
+    "PeopleTx",
+    "PlatformTx",
+    "Record",
+    "RowBusy",
+    "Transaction",
+    "Tx",
+    "WritingScope",
+    "WrongCount",
+    "in_transaction",
+    "told_by",
+)
+
+SET_SCOPE: Final = "SELECT at, transaction_id FROM kernel.set_scope($1, $2, $3, $4, $5)"
 TRANSACTION_STATUS: Final = "SELECT pg_xact_status($1::text::xid8)"
 PING: Final = "SELECT 1"
 POWERS: Final = """
@@ -72,7 +92,7 @@ POOL_SIZES: Final = {
     Role.APP: 12,
     Role.AUTHORITY: 8,
     Role.BUYER: 4,
-    Role.IDENTITY: 4,
+    Role.IDENTITY: 8,
     Role.RELAY: 2,
     Role.MAINTENANCE: 2,
 }
@@ -88,149 +108,6 @@ class RowBusy(Unavailable):
     """Somebody else is changing this right now; nothing was done, try again."""
 
     code = "RESOURCE_BUSY"
-
-
-class Busy(Exception):
-    """Rows exist but are locked by others. Carries the inputs that need them, by the key of the row."""
-
-    def __init__(self, inputs_by_key: dict[Any, list[Any]]) -> None:
-        super().__init__(f"{len(inputs_by_key)} rows are locked by others")
-        self.inputs_by_key = inputs_by_key
-
-
-class Overtaken(Exception):
-    """Another transaction wrote the same key first; run again, and its row will be seen."""
-
-
-class WrongCount(Exception):
-    """A guarded statement changed another number of rows than policy had decided: a bug, so nothing is committed."""
-
-
-@dataclass
-class Transaction:
-    """What the three kinds share. Lives inside `Database.run` or `Database.read` only."""
-
-    _connection: Connection
-    _bound: tuple[Any, ...]
-    now: datetime
-    id: str | None = None
-    patient: bool = False
-    life: datetime | None = None
-    """Of the server; `id` is this transaction's in that life only."""
-    published: list[Published] = field(default_factory=list)
-    at_work: bool = True
-    _depth: int = 0
-
-    async def fetch(self, sql: str, *values: Any) -> list[Record]:
-        try:
-            return await self._connection.fetch(sql, *self._bound, *values)
-        except DRIVER as error:
-            raise told(error, self._connection) from error
-
-    async def find(self, sql: str, *values: Any) -> Record | None:
-        try:
-            return await self._connection.fetchrow(sql, *self._bound, *values)
-        except DRIVER as error:
-            raise told(error, self._connection) from error
-
-    async def execute(self, sql: str, *values: Any) -> int:
-        """How many rows the statement changed."""
-        try:
-            tag: str = await self._connection.execute(sql, *self._bound, *values)
-        except DRIVER as error:
-            raise told(error, self._connection) from error
-        return int(tag.rpartition(" ")[2])
-
-    async def execute_exactly(self, count: int, sql: str, *values: Any) -> None:
-        """The statement repeats in its WHERE what policy decided; if it changes other rows, nothing is committed."""
-        changed = await self.execute(sql, *values) if count else 0
-        if changed != count:
-            raise WrongCount(f"{changed} rows changed instead of {count}: {' '.join(sql.split())[:120]}")
-
-    @asynccontextmanager
-    async def taken_back(self) -> AsyncIterator[None]:
-        """What is written inside is taken back at the end."""
-        await say(self._connection, "SAVEPOINT taken_back")
-        yield
-        await say(self._connection, "ROLLBACK TO SAVEPOINT taken_back")
-
-    async def each(self, works: Sequence[Callable[[], Awaitable[None]]]) -> list[Exception | None]:
-        """Run one after another, each behind a savepoint; what one that raises wrote and published is taken back.
-
-        A savepoint to which one went back serves the next, too; one that was passed is set anew in the same breath.
-        """
-        if not works:
-            return []
-        errors: list[Exception | None] = []
-        self._depth += 1
-        mark = f"each_{self._depth}"  # A work may do the same.
-        await say(self._connection, f"SAVEPOINT {mark}")
-        for work in works:
-            told = len(self.published)
-            try:
-                await work()
-                # A work that swallowed an error of the database fails here, and not the one after it.
-                await say(self._connection, f"RELEASE SAVEPOINT {mark}; SAVEPOINT {mark}")
-                errors.append(None)
-            except ConnectionLost:
-                raise
-            except Exception as error:  # noqa: BLE001  The caller decides what it means.
-                await say(self._connection, f"ROLLBACK TO SAVEPOINT {mark}")
-                del self.published[told:]
-                errors.append(error)
-        await say(self._connection, f"RELEASE SAVEPOINT {mark}")
-        self._depth -= 1
-        return errors
-
-    async def insert_many(self, insert: Insert, rows: Sequence[object]) -> list[Record]:
-        return await self.fetch(insert.sql, *insert.arguments(rows)) if rows else []
-
-    async def insert_exactly(self, insert: Insert, rows: Sequence[object]) -> None:
-        await self.execute_exactly(len(rows), insert.sql, *insert.arguments(rows))
-
-
-@dataclass
-class Tx(Transaction):
-    """One organisation's transaction: the first argument of every command and query."""
-
-    scope: Scope = field(kw_only=True)
-
-    async def lock(
-        self, lock: Lock, inputs: Sequence[Input], key: Callable[[Input], Any], *values: Any
-    ) -> dict[Any, Record]:
-        """Lock the rows that the inputs need and return them by key; a row that does not exist is not in the answer.
-
-        Rows that others hold are skipped and reported as `Busy`, so that one slow row never stalls the rest; only
-        patient work waits for them.
-        """
-        keys = sorted({key(each) for each in inputs})
-        rows = await self.fetch(lock.waiting if self.patient else lock.skipping, keys, *values)
-        locked = {row[lock.key]: row for row in rows}
-        missing = [each for each in keys if each not in locked]
-        if missing and not self.patient:
-            # Unlocked, so that a row that another holds is never mistaken for a missing one.
-            held = {row[lock.key] for row in await self.fetch(lock.select, missing, *values)}
-            if held:
-                raise Busy({busy: [each for each in inputs if key(each) == busy] for busy in held})
-        return locked
-
-    def publish(self, caller: Caller, fact: Fact, *, key: str | None = None) -> None:
-        """Collect a fact; it is written with the transaction's rows, under a key if it may be told only once."""
-        self.published.append(Published(caller, fact, key))
-
-
-@dataclass
-class IdentityTx(Transaction):
-    """One person's own rows across organisations, read only."""
-
-    scope: IdentityScope = field(kw_only=True)
-
-
-@dataclass
-class PlatformTx(Transaction):
-    """Work of a platform role."""
-
-    scope: PlatformScope = field(kw_only=True)
 
 
 _open: ContextVar[Transaction | None] = ContextVar("admitone_transaction", default=None)
@@ -309,10 +186,14 @@ class Database:
     async def run(self, scope: Scope, work: Callable[[Tx], Awaitable[Result]], *, patient: bool = ...) -> Result: ...
     @overload
     async def run(
+        self, scope: PeopleScope, work: Callable[[PeopleTx], Awaitable[Result]], *, patient: bool = ...
+    ) -> Result: ...
+    @overload
+    async def run(
         self, scope: PlatformScope, work: Callable[[PlatformTx], Awaitable[Result]], *, patient: bool = ...
     ) -> Result: ...
     async def run(
-        self, scope: Scope | PlatformScope, work: Callable[[Any], Awaitable[Result]], *, patient: bool = False
+        self, scope: WritingScope, work: Callable[[Any], Awaitable[Result]], *, patient: bool = False
     ) -> Result:
         """Run the work in one transaction of this scope and commit it; run it again when it merely had bad luck."""
         for attempt in range(1, ATTEMPTS + 1):
@@ -347,6 +228,11 @@ class Database:
     ) -> Result: ...  # fmt: skip
     @overload
     async def read(
+        self, scope: PeopleScope, query: Callable[Concatenate[PeopleTx, Params], Awaitable[Result]],
+        *args: Params.args, **kwargs: Params.kwargs,
+    ) -> Result: ...  # fmt: skip
+    @overload
+    async def read(
         self, scope: PlatformScope, query: Callable[Concatenate[PlatformTx, Params], Awaitable[Result]],
         *args: Params.args, **kwargs: Params.kwargs,
     ) -> Result: ...  # fmt: skip
@@ -362,15 +248,13 @@ class Database:
         except ConnectionLost as lost:
             raise DatabaseUnavailable from lost
 
-    async def _attempt(
-        self, scope: Scope | PlatformScope, work: Callable[[Any], Awaitable[Result]], patient: bool
-    ) -> Result:
+    async def _attempt(self, scope: WritingScope, work: Callable[[Any], Awaitable[Result]], patient: bool) -> Result:
         async with self._connection(scope.role) as connection:
             tx = await self._begin(connection, scope, patient=patient)
             try:
                 result = await _inside(tx, work(tx))
-                if isinstance(tx, Tx) and tx.published:
-                    await write_facts(tx)
+                if (teller := told_by(tx)) and teller.published:
+                    await write_facts(teller)
                 failpoints.reach("commit.before")
             except BaseException:
                 await roll_back(connection)
@@ -390,9 +274,10 @@ class Database:
         await say(connection, "BEGIN READ ONLY" if read_only else "BEGIN")
         organization = scope.organization.uuid if isinstance(scope, Scope) else None
         identity = scope.identity.uuid if isinstance(scope, IdentityScope) else None
+        cities = scope.city_codes if isinstance(scope, Scope) else None
         patience = PATIENT_LOCK_TIMEOUT_MS if patient else None
         try:
-            opened = await connection.fetchrow(SET_SCOPE, organization, identity, patience, not read_only)
+            opened = await connection.fetchrow(SET_SCOPE, organization, identity, cities, patience, not read_only)
         except DRIVER as error:
             raise told(error, connection) from error
         assert opened is not None
@@ -403,6 +288,12 @@ class Database:
                 return Tx(connection, (organization,), now, transaction_id, patient, life, scope=scope)
             case IdentityScope():
                 return IdentityTx(connection, (identity,), now, transaction_id, patient, life, scope=scope)
+            case PeopleScope():
+                own = Scope(PLATFORM_ORGANIZATION, scope.purpose)
+                ours = Tx(connection, (own.organization.uuid,), now, transaction_id, patient, life, scope=own)
+                return PeopleTx(
+                    connection, (), now, transaction_id, patient, life, ours.published, scope=scope, platform=ours
+                )
             case PlatformScope():
                 return PlatformTx(connection, (), now, transaction_id, patient, life, scope=scope)
 

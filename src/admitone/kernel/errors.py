@@ -129,7 +129,7 @@ class TooLarge(Refusal):
 class Throttled(Refusal):
     """Too many requests; wait a little."""
 
-    code = "THROTTLED"
+    code = "RATE_LIMITED"
     retryable = True
     retry_after_seconds: int
 

@@ -5,19 +5,14 @@ nothing of the transaction stands anywhere. A fact under a key is told once: a s
 are made from the database's time, so that they sort as things happened and fall into the partition of their week.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from admitone.kernel.facts import Published
 from admitone.kernel.statements import columns
-
-if TYPE_CHECKING:  # `db` writes facts, so it stands above.
-    from admitone.kernel.db import Tx
+from admitone.kernel.transactions import Tx
 
 WRITE_FACTS = """
     WITH told AS (

@@ -37,6 +37,7 @@ MODULE = Module(
             aged_by="at",
         ),
         Table("migration", TableClass.PLATFORM),
+        Table("city", TableClass.PLATFORM),
         Table(
             "event_log",
             TableClass.TENANT,

@@ -5,13 +5,20 @@ database role and the row level security policies bound to that role, so what Py
 allows cannot drift apart.
 """
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
 
 import msgspec
 
 from admitone.kernel.ids import IdentityId, OrganizationId, uuid7
+
+GLOBAL: Final = "GLOBAL"
+"""The reserved city of what belongs to none."""
+EVERY_CITY: Final = "*"
+_CITY = re.compile(r"[A-Z]{3,8}")
 
 
 class Role(StrEnum):
@@ -31,6 +38,18 @@ class Scope:
 
     organization: OrganizationId
     purpose: str = "request"
+    cities: tuple[str, ...] | None = None
+    """Of the rows that belong to a city only those of these; left out, of every city that the organisation has."""
+
+    def __post_init__(self) -> None:
+        for city in self.cities or ():
+            if not _CITY.fullmatch(city):
+                raise ValueError(f"{city!r} is no city code")
+
+    @property
+    def city_codes(self) -> str:
+        """As the policies read it. No city at all is no row at all."""
+        return EVERY_CITY if self.cities is None else ",".join(self.cities)
 
     @property
     def role(self) -> Role:
@@ -50,6 +69,18 @@ class IdentityScope:
 
 
 @dataclass(frozen=True, slots=True)
+class PeopleScope:
+    """People's own rows, to read and write: sign-in, profiles, claims. Facts, jobs and audit entries that come of it
+    belong to the platform's own organisation, because a person belongs to none."""
+
+    purpose: str = "request"
+
+    @property
+    def role(self) -> Role:
+        return Role.IDENTITY
+
+
+@dataclass(frozen=True, slots=True)
 class PlatformScope:
     """Work that belongs to no organisation, under a role of its own; the code that opens it says why."""
 
@@ -59,8 +90,8 @@ class PlatformScope:
     def __post_init__(self) -> None:
         if not self.reason.strip():
             raise ValueError("platform work needs a reason")
-        if self.role in (Role.APP, Role.BUYER):
-            raise ValueError(f"{self.role} always works for an organisation or a person")
+        if self.role in (Role.APP, Role.BUYER, Role.IDENTITY):
+            raise ValueError(f"{self.role} always works for an organisation or for people")
 
     @property
     def purpose(self) -> str:

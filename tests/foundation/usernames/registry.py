@@ -3,19 +3,20 @@
 import random
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from admitone.foundation.usernames import api
-from admitone.foundation.usernames.api import Claim, Claimed, Resolved
-from admitone.kernel.db import Database, Tx
+from admitone.foundation.usernames.api import Claim, Claimed, PersonalClaim, PersonalRelease, Resolved
+from admitone.kernel.db import Database
 from admitone.kernel.errors import Refusal
-from admitone.kernel.ids import OrganizationId
-from admitone.kernel.scope import PlatformScope, Role, Scope
+from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.scope import PeopleScope, Scope
+from admitone.kernel.transactions import Transaction
 from tests.builders import a_caller, an_organization
 
 Result = TypeVar("Result")
 
-RESOLVING = PlatformScope("test", Role.IDENTITY)
+PEOPLE = PeopleScope("test")
 TODAY = datetime.now(UTC)
 AN_INSTANT = timedelta(microseconds=1)
 
@@ -30,14 +31,27 @@ def a_name(beginning: str = "n") -> str:
     return f"{beginning}.{''.join(random.choices('bcdfghjkmnpqrvwz', k=12))}"
 
 
-def on(when: datetime, work: Callable[[Tx], Awaitable[Result]]) -> Callable[[Tx], Awaitable[Result]]:
+def on(when: datetime, work: Callable[[Any], Awaitable[Result]]) -> Callable[[Any], Awaitable[Result]]:
     """The work, done at exactly that instant."""
 
-    async def then(tx: Tx) -> Result:
+    async def then(tx: Transaction) -> Result:
         tx.now = when
         return await work(tx)
 
     return then
+
+
+async def claim(
+    database: Database, *wanted: tuple[IdentityId, str], at: datetime | None = None
+) -> list[Claimed | Refusal]:
+    """People claim names, in one call."""
+    claims = [PersonalClaim(a_caller(), person, name) for person, name in wanted]
+    return await database.run(PEOPLE, on(at or TODAY, lambda tx: api.claim_for_people(tx, claims)), patient=True)
+
+
+async def release(database: Database, *people: IdentityId, at: datetime | None = None) -> list[bool]:
+    releases = [PersonalRelease(a_caller(), person) for person in people]
+    return await database.run(PEOPLE, on(at or TODAY, lambda tx: api.release_of_people(tx, releases)), patient=True)
 
 
 class Holder:
@@ -79,5 +93,5 @@ async def a_holder(database: Database, *names: str) -> Holder:
 
 
 async def whose(database: Database, name: str, *, at: datetime | None = None) -> Resolved | None:
-    [resolved] = await database.read(RESOLVING, on(at or TODAY, lambda tx: api.resolve(tx, [name])))
+    [resolved] = await database.read(PEOPLE, on(at or TODAY, lambda tx: api.resolve(tx, [name])))
     return resolved

@@ -19,7 +19,7 @@ from admitone.kernel.db import Database, Tx
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.scope import Scope
 from tests.builders import rows_of
-from tests.foundation.usernames.registry import AN_INSTANT, Holder, a_holder, a_name, day, on, whose
+from tests.foundation.usernames.registry import AN_INSTANT, a_holder, a_name, day, on, whose
 
 FIFTEEN_DAYS_IN_SECONDS = 15 * 24 * 3600
 
@@ -212,31 +212,6 @@ async def test_an_owner_who_asks_for_many_names_at_once_has_one_and_changed_it_o
     [won] = [outcome for outcome in outcomes if isinstance(outcome, Claimed)]
     assert await holder.name() == won.username
     assert sum(isinstance(outcome, UsernameCooldown) for outcome in outcomes) == 19
-
-
-@pytest.mark.covers("IDN-033")
-async def test_two_who_swap_names_over_and_over_never_wait_in_a_circle(database: Database, superuser_url: str):
-    before = await deadlocks(superuser_url)
-    pairs = [(await a_holder(database, a_name()), await a_holder(database, a_name())) for _ in range(5)]
-
-    async def swap(one: Holder, other: Holder) -> None:
-        names = [str(await one.name()), str(await other.name())]
-        outcomes = await asyncio.gather(
-            *(holder.claims_all(*order) for holder in (one, other) for order in (names, names[::-1]) for _ in range(5))
-        )
-        assert {type(outcome) for some in outcomes for outcome in some} == {Claimed, UsernameTaken}
-
-    await asyncio.gather(*(swap(*pair) for pair in pairs))
-    assert await deadlocks(superuser_url) == before
-
-
-async def deadlocks(url: str) -> int:
-    connection = await asyncpg.connect(url)
-    try:
-        await connection.execute("SELECT pg_stat_clear_snapshot()")
-        return await connection.fetchval("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
-    finally:
-        await connection.close()
 
 
 @pytest.mark.covers("IDN-033")

@@ -5,15 +5,14 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from admitone.entrypoints.http import assemble
-from admitone.entrypoints.modules import MODULES
+from admitone.entrypoints.http import build
 from admitone.foundation.usernames.errors import Rule, UsernameInvalid
 from admitone.foundation.usernames.policy import LONGEST, SHORTEST, canonical, folded
-from admitone.kernel.authority import NobodyKnown
 from admitone.kernel.config import Config
 from admitone.kernel.contracts import Edge
 from admitone.kernel.db import Database
-from tests.foundation.usernames.registry import a_holder, a_name
+from admitone.kernel.ids import IdentityId
+from tests.foundation.usernames.registry import a_holder, a_name, claim
 
 
 async def ask(edge: Edge, text: str, address: str = "203.0.113.70") -> httpx.Response:
@@ -35,6 +34,16 @@ async def test_a_name_resolves_to_its_owner_however_it_is_written(edge: Edge, da
     for text in (name, name.upper(), f" {name} ", name.replace("é", "e\u0301")):
         answer = await ask(edge, text)
         assert (answer.status_code, answer.json()) == (200, golden)
+
+
+@pytest.mark.covers("IDN-034")
+async def test_a_persons_name_resolves_to_the_person(edge: Edge, database: Database):
+    name, person = a_name(), IdentityId.new()
+    await claim(database, (person, name))
+
+    answer = await ask(edge, name)
+
+    assert answer.json() == {"ownerType": "USER", "ownerId": str(person), "canonicalUsername": name, "held": False}
 
 
 @pytest.mark.covers("IDN-034")
@@ -64,7 +73,7 @@ async def test_one_address_asks_sixty_times_a_minute(edge: Edge):
 @pytest.mark.covers("IDN-031")
 def test_no_name_is_the_beginning_of_an_address_of_ours(database_url: str, tmp_path: object):
     surroundings = {"DATABASE_URL": database_url, "ADMITONE_DATA": str(tmp_path)}
-    ours = assemble(Config.load(surroundings), MODULES, NobodyKnown()).edge
+    ours = build(Config.load(surroundings)).edge
     beginnings = {contract.path.split("/")[1] for contract in ours.contracts} - {""}
     assert {"api", "docs", "health"} <= beginnings
 

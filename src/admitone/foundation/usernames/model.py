@@ -31,6 +31,21 @@ class Claim(msgspec.Struct, frozen=True):
     text: str
 
 
+class PersonalClaim(msgspec.Struct, frozen=True):
+    """A person wants to go by this text."""
+
+    caller: Caller
+    person: IdentityId
+    text: str
+
+
+class PersonalRelease(msgspec.Struct, frozen=True):
+    """A person wants to go by no name any more."""
+
+    caller: Caller
+    person: IdentityId
+
+
 class Outcome(StrEnum):
     """What the registry says to a claim."""
 

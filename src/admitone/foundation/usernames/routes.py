@@ -6,10 +6,10 @@ from admitone.foundation.usernames.model import OwnerType, Resolved
 from admitone.kernel.contracts import Audience, Call, Contract, Example, ShortText, Wire
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.limits import Limit, Per
-from admitone.kernel.scope import PlatformScope, Role
+from admitone.kernel.scope import PeopleScope
 
 PER_ADDRESS = Limit("usernames.resolutions_per_address", count=60, seconds=60, per=Per.ADDRESS)
-RESOLVING = PlatformScope("whose a username is", Role.IDENTITY)
+RESOLVING = PeopleScope("whose a username is")
 AN_ORGANIZATION = OrganizationId.parse("org_0198c9a40000700080000000000000aa")
 
 

@@ -22,6 +22,8 @@ class Asked(Protocol):
 
     async def ask(self, ask: Ask) -> Granted: ...
 
+    async def count(self, *hits: Hit) -> None: ...
+
 
 class Admission:
     """How the callers of one contract are let in."""
@@ -36,20 +38,24 @@ class Admission:
         self._anonymous = contract.audience in _ANONYMOUS and not contract.recognizes
         self._open = contract.is_open
 
-    async def admit(self, incoming: Incoming, request: Any, organization: OrganizationId | None) -> Caller:
-        """The caller, if it may."""
+    async def admit(
+        self, incoming: Incoming, request: Any, organization: OrganizationId | None
+    ) -> tuple[Caller, Granted]:
+        """The caller, if it may, and what it was granted."""
         contract = self._contract
         caller = Caller(None, incoming.correlation_id, None, incoming.device, incoming.address)
         if contract.audience is Audience.INTERNAL:
             refuse_outsiders(incoming, self._internal_secret)
         if contract.sets_cookies and not contract.is_safe:
-            refuse_cross_site(incoming, silent_is_ours=True)
+            sent = any(name in contract.sets_cookies for name, _ in incoming.cookies())
+            refuse_cross_site(incoming, silent_is_ours=not sent)
         if self._open:
-            return caller
+            return caller, Granted()
         granted = await self._authority.ask(self._ask(incoming, request, organization, caller))
         if organization is not None and granted.organization != organization:
             raise AssertionError(f"{contract.id}: asked for {organization}, granted for {granted.organization}")
-        return Caller(granted.identity, caller.correlation_id, None, caller.device, caller.address)
+        device = granted.device or caller.device
+        return Caller(granted.identity, caller.correlation_id, None, device, caller.address), granted
 
     def _ask(self, incoming: Incoming, request: Any, organization: OrganizationId | None, caller: Caller) -> Ask:
         contract = self._contract
@@ -62,6 +68,10 @@ class Admission:
             caller,
             self._limits,
             _hits(self._limits_of_request, request) if self._limits_of_request else (),
+            contract.stoppable,
+            contract.guards(request) if contract.guards else (),
+            contract.verified_only,
+            contract.step_up,
         )
 
 

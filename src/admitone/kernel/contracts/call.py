@@ -17,12 +17,13 @@ from admitone.kernel.commands import Command
 from admitone.kernel.contracts.contract import Contract
 from admitone.kernel.contracts.incoming import Headers, Incoming
 from admitone.kernel.contracts.wire import to_canonical
-from admitone.kernel.db import Database
+from admitone.kernel.db import Database, WritingScope
 from admitone.kernel.errors import OutcomeUnknown, Unavailable
 from admitone.kernel.idempotency import Keyed
 from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.limits import Hit
 from admitone.kernel.patience import Patience
-from admitone.kernel.scope import Caller, IdentityScope, PlatformScope, Scope
+from admitone.kernel.scope import Caller, IdentityScope, PeopleScope, PlatformScope, Scope
 from admitone.kernel.words import Language, Words, choose
 
 Outcome = TypeVar("Outcome")
@@ -64,6 +65,7 @@ class Ground:
     database: Database
     batcher: Batcher
     patience: Patience
+    count: Callable[..., Awaitable[None]]
 
 
 class Call:
@@ -75,10 +77,13 @@ class Call:
         request: Any,
         caller: Caller,
         organization: OrganizationId | None,
+        credential: UUID | None = None,
     ) -> None:
         self.contract = contract
         self.caller = caller
         self.organization = organization
+        self.credential = credential
+        """By which session or key the caller is known."""
         self.set_cookies: list[Cookie] = []
         self.replayed: bool | None = None
         self._incoming = incoming
@@ -120,15 +125,19 @@ class Call:
             raise TypeError(f"{self.contract.id}: cookie {cookie.name!r} is not declared")
         self.set_cookies.append(cookie)
 
+    async def count(self, *hits: Hit) -> None:
+        """Count what only the handler knows how to name; raises `Throttled` when it is too much."""
+        await self._ground.count(*hits)
+
     async def batch(
-        self, command: Command[Any, Input, Outcome], each: Input, *, scope: Scope | PlatformScope | None = None
+        self, command: Command[Any, Input, Outcome], each: Input, *, scope: WritingScope | None = None
     ) -> Outcome:
         """Run the command for this input, together with whoever calls it at the same time."""
         submitted = self._ground.batcher.submit(command, scope or self._own_scope(), each, self._keyed(command))
         return await self._answered(submitted)
 
     async def run(
-        self, command: Command[Any, Input, Outcome], each: Input, *, scope: Scope | PlatformScope | None = None
+        self, command: Command[Any, Input, Outcome], each: Input, *, scope: WritingScope | None = None
     ) -> Outcome:
         """Run the command for this input alone."""
         submitted = self._ground.batcher.run_one(command, scope or self._own_scope(), each, self._keyed(command))
@@ -138,7 +147,7 @@ class Call:
         self,
         query: Callable[..., Awaitable[Result]],
         *args: Any,
-        scope: Scope | IdentityScope | PlatformScope | None = None,
+        scope: Scope | IdentityScope | PeopleScope | PlatformScope | None = None,
     ) -> Result:
         """Ask, without changing anything."""
         reading = self._ground.database.read(scope or self._reading_scope(), query, *args)

@@ -23,6 +23,7 @@ from admitone.kernel.limits import Limit
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 ORGANIZATION_NAME = "organizationId"
+REASON_NAME = "reasonCode"
 METHODS = ("get", "post", "put", "patch", "delete")
 SAFE = frozenset({"GET"})
 _ID = re.compile(r"[A-Z][A-Z0-9]*(\.[A-Z0-9]+)*")
@@ -58,6 +59,14 @@ class Contract:
     permission: str | None = None
     gate: str | None = None
     limits: tuple[Limit, ...] = ()
+    stoppable: bool = False
+    """New business: kill switches stop it (SAF-020 to SAF-024)."""
+    guards: Callable[[Any], tuple[str, ...]] | None = None
+    """What else in the request has a kill switch, such as `event:evt_…`."""
+    verified_only: bool = False
+    """For people whose e-mail address is confirmed (IDN-016)."""
+    step_up: bool = False
+    """For people who proved a moment ago that it is them, and who say why (ORG-024)."""
     recognizes: bool = False
     """A public contract that wants to know who is signed in; others never look at credentials."""
 
@@ -117,7 +126,7 @@ class Contract:
     def is_open(self) -> bool:
         """Whether its callers are let in unasked: nobody has to be known, nothing is counted, nothing is gated."""
         anonymous = self.audience in (Audience.PUBLIC, Audience.INTERNAL) and not self.recognizes
-        return anonymous and not self.limits and self.gate is None
+        return anonymous and not self.limits and self.gate is None and not self.stoppable
 
     def serves(self, handler: Handler) -> Handler:
         """Say who does the work: `async def (call, request) -> answer`, without `request` where nothing is taken."""
@@ -185,6 +194,12 @@ def _about_who_may_call(contract: Contract) -> Iterator[str]:
         yield f"audience {contract.audience.name} has no permissions"
     if contract.recognizes and contract.audience is not Audience.PUBLIC:
         yield "only a public contract may leave open who calls"
+    if (contract.verified_only or contract.step_up) and contract.audience in (Audience.PUBLIC, Audience.INTERNAL):
+        yield f"audience {contract.audience.name} proves nothing about anybody"
+    if contract.step_up and REASON_NAME not in contract.fields:
+        yield f"a step-up needs a {REASON_NAME} in what it takes"
+    if contract.guards and not contract.stoppable:
+        yield "has guards, and nothing stops it"
     for limit in contract.limits:
         if limit.per.is_in_request and limit.subject is None:
             yield f"limit {limit.name} counts something in the request; say what with `on`"

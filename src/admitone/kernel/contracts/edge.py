@@ -99,7 +99,7 @@ class Edge:
             for contract in self.contracts
         }
         self._audit = audit
-        self._ground = Ground(database, batcher, Patience())
+        self._ground = Ground(database, batcher, Patience(), authority.count)
         self._observer = Observer(metrics, request_log)
         self._log = logger()
         self._proxies = Proxies(trusted_proxies)
@@ -152,8 +152,8 @@ class Edge:
         request = await served.read(incoming, in_path)
         if contract.needs_organization:
             progress.organization = organization_of(incoming, in_path)
-        caller = await served.admit(incoming, request, progress.organization)
-        call = Call(contract, incoming, self._ground, request, caller, progress.organization)
+        caller, granted = await served.admit(incoming, request, progress.organization)
+        call = Call(contract, incoming, self._ground, request, caller, progress.organization, granted.credential)
         bind(correlationId=incoming.correlation_text, orgId=progress.organization)
         progress.handled = not contract.is_safe
         handled = served.handler(call) if request is None else served.handler(call, request)

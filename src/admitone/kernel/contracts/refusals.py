@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Any
 
 from admitone.kernel import errors
+from admitone.kernel.authority import FeatureDisabled, PermissionDenied, Stopped
 from admitone.kernel.contracts.templates import template
 from admitone.kernel.contracts.wire import Wire, to_json
 from admitone.kernel.errors import Forbidden, Invalid, Malformed, Refusal, Unauthenticated
@@ -112,7 +113,7 @@ class CredentialsDisagree(Unauthenticated):
 class InternalError(Refusal):
     """Something went wrong on our side; the correlation id helps us to find it."""
 
-    code = "INTERNAL_ERROR"
+    code = "SERVER_ERROR"
 
 
 STATUS: dict[type[Refusal], int] = {
@@ -135,15 +136,20 @@ NEVER_COMMON = (errors.NotFound, errors.Conflict)
 """Too vague to be raised without a word in the contract."""
 
 
+AUTHORITYS_OWN = (FeatureDisabled, PermissionDenied, Stopped)
+"""What the authority says for every contract, in its own words too."""
+
+
 def status_of(kind: type[Refusal]) -> int:
     """The status of the nearest ancestor in the table."""
     return next((STATUS[ancestor] for ancestor in kind.__mro__ if ancestor in STATUS), 500)
 
 
 def is_common(refusal: Refusal) -> bool:
-    """Whether any contract may answer this without declaring it: what the kernel itself refuses."""
+    """Whether any contract may answer this without declaring it: what the kernel or its authority refuses."""
     kind = type(refusal)
-    return kind.__module__.startswith("admitone.kernel.") and kind not in NEVER_COMMON
+    ours = kind.__module__.startswith("admitone.kernel.") and kind not in NEVER_COMMON
+    return ours or isinstance(refusal, AUTHORITYS_OWN)
 
 
 def envelope_of(refusal: Refusal, correlation_id: str, words: Words) -> dict[str, Any]:

@@ -1,0 +1,137 @@
+"""What authority is made of: roles, packs, scopes, memberships, credentials, switches."""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from admitone.kernel.ids import Id, IdentityId, OrganizationId
+
+ACCESS_LASTS: Final = timedelta(minutes=15)
+REFRESH_LASTS: Final = timedelta(days=30)
+SESSION_LASTS: Final = timedelta(days=90)
+"""However often it is refreshed."""
+STEP_UP_LASTS: Final = timedelta(minutes=10)
+"""For so long a proof counts as recent (GAP-16)."""
+
+
+class SessionId(Id, prefix="ses"):
+    """One person signed in on one device."""
+
+
+class ServiceKeyId(Id, prefix="key"):
+    """One key of a program or a device."""
+
+
+class MemberRole(StrEnum):
+    """In the order of their rank."""
+
+    OWNER = "OWNER"
+    CO_OWNER = "CO_OWNER"
+    ADMIN = "ADMIN"
+    STAFF = "STAFF"
+    TRAINER = "TRAINER"
+    PROMOTER = "PROMOTER"
+    VIEWER = "VIEWER"
+
+
+class RolePack(StrEnum):
+    CLUB_MANAGER = "CLUB_MANAGER"
+    TOURNAMENT_DIRECTOR = "TOURNAMENT_DIRECTOR"
+    FRONT_DESK = "FRONT_DESK"
+    COACH = "COACH"
+    REFEREE = "REFEREE"
+
+
+class OrganizationModule(StrEnum):
+    """What an organisation can switch on."""
+
+    EVENTOS = "EVENTOS"
+    TORNEIOS = "TORNEIOS"
+    RESERVAS = "RESERVAS"
+    FINANCEIRO = "FINANCEIRO"
+    CRM = "CRM"
+    LOJA = "LOJA"
+    STAFF = "STAFF"
+    DEFINICOES = "DEFINICOES"
+
+
+class Level(StrEnum):
+    """Where a membership was given."""
+
+    GROUP = "GROUP"
+    BRANCH = "BRANCH"
+
+
+class Membership(msgspec.Struct, frozen=True):
+    """What a person is, in a whole group or in one branch."""
+
+    role: str
+    pack: str | None = None
+    scopes: tuple[str, ...] = ()
+    """Beside those of the role or the pack (OrganizationMemberPermission)."""
+    level: Level = Level.GROUP
+    branches: tuple[UUID, ...] | None = None
+    """Of a member of the group: in which branches; left out, in all."""
+
+
+class Denial(msgspec.Struct, frozen=True):
+    """An override that says: nothing, in this branch."""
+
+
+class Method(StrEnum):
+    """How a person signed in."""
+
+    PASSWORD = "PASSWORD"  # noqa: S105
+    CODE = "CODE"
+    LINK = "LINK"
+    APPLE = "APPLE"
+
+
+class EndReason(StrEnum):
+    LOGOUT = "LOGOUT"
+    PASSWORD_CHANGED = "PASSWORD_CHANGED"  # noqa: S105
+    TOKEN_REUSED = "TOKEN_REUSED"  # noqa: S105
+    EMAIL_CHANGED = "EMAIL_CHANGED"
+    SUSPENDED = "SUSPENDED"
+    ERASED = "ERASED"
+    BY_OWNER = "BY_OWNER"
+
+
+class KeyPurpose(StrEnum):
+    """For what a service key is."""
+
+    API = "API"
+    SCANNER = "SCANNER"
+
+
+class KnownSession(msgspec.Struct, frozen=True):
+    """A live session as the authority read found it."""
+
+    id: UUID
+    identity: IdentityId
+    email_verified: bool
+    proved_at: datetime
+    """When its holder last proved who they are."""
+    stopped: bool
+
+
+class KnownKey(msgspec.Struct, frozen=True):
+    """A live service key as the authority read found it."""
+
+    id: UUID
+    organization: OrganizationId
+    purpose: KeyPurpose
+    scopes: tuple[str, ...]
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What the tables say about one credential in one organisation."""
+
+    session: KnownSession | None = None
+    key: KnownKey | None = None
+    member: Membership | None = None
+    override: Membership | Denial | None = None
+    modules: frozenset[str] = frozenset()

@@ -1,0 +1,133 @@
+"""Sessions: opened by whoever proved who they are, rotated by their refresh token, ended for good.
+
+Promise: tokens leave this module once, as text, and stand in the database as digests. A refresh token is good for one
+rotation; whoever shows a spent one is either a thief or was robbed by one, so the session ends for both.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from admitone.foundation.authority.errors import InvalidSession
+from admitone.foundation.authority.facts import SessionReused
+from admitone.foundation.authority.model import (
+    ACCESS_LASTS,
+    REFRESH_LASTS,
+    SESSION_LASTS,
+    EndReason,
+    Method,
+    SessionId,
+)
+from admitone.foundation.authority.store import sessions as store
+from admitone.foundation.authority.store.sessions import NewSession, Rotation, Spent
+from admitone.kernel.crypto import NewSecret, digest_of, new_secret
+from admitone.kernel.db import PeopleTx, Record
+from admitone.kernel.errors import Refusal
+from admitone.kernel.ids import IdentityId
+from admitone.kernel.scope import Caller
+
+
+class Opening(msgspec.Struct, frozen=True):
+    """A person who proved who they are."""
+
+    identity: IdentityId
+    method: Method
+    email_verified_at: datetime | None
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """What goes to its holder, once."""
+
+    session: SessionId
+    identity: IdentityId
+    access_token: str
+    access_expires_at: datetime
+    refresh_token: str
+    refresh_expires_at: datetime
+
+
+class Refresh(msgspec.Struct, frozen=True):
+    caller: Caller
+    token: str
+
+
+async def open_sessions(tx: PeopleTx, openings: Sequence[Opening]) -> list[Opened]:
+    opened = []
+    rows = []
+    for opening in openings:
+        access, refresh = new_secret("access", None), new_secret("refresh", None)
+        session = SessionId.new()
+        until = tx.now + SESSION_LASTS
+        row = NewSession(
+            session.uuid,
+            opening.identity.uuid,
+            access.digest,
+            tx.now + ACCESS_LASTS,
+            refresh.digest,
+            tx.now + REFRESH_LASTS,
+            until,
+            opening.method,
+            opening.email_verified_at,
+            tx.now,
+            tx.now,
+            tx.now,
+        )
+        rows.append(row)
+        opened.append(_opened(session, opening.identity, access, refresh, row))
+    await store.insert_sessions(tx, rows)
+    return opened
+
+
+async def rotate(tx: PeopleTx, refreshes: Sequence[Refresh]) -> list[Opened | Refusal]:
+    """New tokens for old ones. Of two who show the same token the second has shown a spent one."""
+    digests = [digest_of(each.token) for each in refreshes]
+    locked = await store.lock_by_refresh(tx, digests)
+    rotations: dict[bytes, tuple[Rotation, Opened]] = {}
+    outcomes: list[Opened | Refusal] = []
+    reused: list[tuple[Refresh, bytes]] = []
+    for each, digest in zip(refreshes, digests, strict=True):
+        row = locked.get(digest)
+        if digest in rotations or row is None:
+            reused.append((each, digest))
+            outcomes.append(InvalidSession())
+        elif row["ended_at"] or row["refresh_expires_at"] <= tx.now:
+            outcomes.append(InvalidSession())
+        else:
+            rotations[digest] = _rotation(row, tx.now)
+            outcomes.append(rotations[digest][1])
+    spent = [Spent(digest, rotation.id, tx.now) for digest, (rotation, _) in sorted(rotations.items())]
+    await store.rotate(tx, [rotation for rotation, _ in rotations.values()], spent)
+    await _end_reused(tx, reused)
+    return outcomes
+
+
+async def _end_reused(tx: PeopleTx, reused: Sequence[tuple[Refresh, bytes]]) -> None:
+    """A token that nobody ever had ends nothing."""
+    known = await store.find_spent(tx, [digest for _, digest in reused])
+    await store.end_sessions(tx, [row["session_id"] for row in known.values()], EndReason.TOKEN_REUSED)
+    for each, digest in reused:
+        if row := known.get(digest):
+            tx.publish(
+                each.caller,
+                SessionReused(session_id=SessionId(row["session_id"]), identity_id=IdentityId(row["identity_id"])),
+            )
+
+
+def _rotation(row: Record, now: datetime) -> tuple[Rotation, Opened]:
+    access, refresh = new_secret("access", None), new_secret("refresh", None)
+    # Never longer than the session itself lasts.
+    rotation = Rotation(
+        row["id"],
+        access.digest,
+        min(now + ACCESS_LASTS, row["lasts_until"]),
+        refresh.digest,
+        min(now + REFRESH_LASTS, row["lasts_until"]),
+    )
+    return rotation, _opened(SessionId(row["id"]), IdentityId(row["identity_id"]), access, refresh, rotation)
+
+
+def _opened(
+    session: SessionId, identity: IdentityId, access: NewSecret, refresh: NewSecret, row: NewSession | Rotation
+) -> Opened:
+    return Opened(session, identity, access.text, row.access_expires_at, refresh.text, row.refresh_expires_at)

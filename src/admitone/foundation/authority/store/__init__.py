@@ -1,0 +1,1 @@
+"""Authority's statements, by noun."""

@@ -1,0 +1,98 @@
+"""What the authority read reads: credentials, memberships, switches."""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from admitone.foundation.authority.model import KeyPurpose, Known, KnownKey, KnownSession
+from admitone.foundation.authority.policy import Switch
+from admitone.foundation.authority.store.members import member_of, override_of
+from admitone.kernel.db import PlatformTx, Record
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId
+
+# One statement for all who arrived together. Each part is found by one index, whatever the tables held when the plan
+# was made (OFFSET 0 keeps the parts apart).
+RESOLVE = """
+    SELECT a.digest, a.organization_id,
+           s.id AS session_id, s.identity_id, s.email_verified_at, s.proved_at,
+           k.id AS key_id, k.organization_id AS key_organization_id, k.purpose, k.scopes AS key_scopes,
+           m.role AS member_role, m.pack AS member_pack, m.scopes AS member_scopes, m.branches,
+           o.identity_id AS overridden_id, o.role AS override_role, o.pack AS override_pack,
+           o.scopes AS override_scopes, e.modules, x.key AS stop
+      FROM unnest($1::bytea[], $2::uuid[]) AS a(digest, organization_id)
+      LEFT JOIN LATERAL (SELECT id, identity_id, email_verified_at,
+                                GREATEST(authenticated_at, stepped_up_at) AS proved_at
+                           FROM authority.session
+                          WHERE access_digest = a.digest AND access_expires_at > $3 AND ended_at IS NULL
+                         OFFSET 0) AS s ON true
+      LEFT JOIN LATERAL (SELECT id, organization_id, purpose, scopes
+                           FROM authority.service_key
+                          WHERE digest = a.digest AND revoked_at IS NULL
+                            AND (expires_at IS NULL OR expires_at > $3)
+                         OFFSET 0) AS k ON true
+      LEFT JOIN LATERAL (SELECT group_id FROM authority.branch WHERE organization_id = a.organization_id
+                         OFFSET 0) AS b ON true
+      LEFT JOIN LATERAL (SELECT role, pack, scopes, branches
+                           FROM authority.group_member
+                          WHERE organization_id = b.group_id AND identity_id = s.identity_id
+                         OFFSET 0) AS m ON true
+      LEFT JOIN LATERAL (SELECT identity_id, role, pack, scopes
+                           FROM authority.member_override
+                          WHERE organization_id = a.organization_id AND identity_id = s.identity_id
+                         OFFSET 0) AS o ON true
+      LEFT JOIN LATERAL (SELECT array_agg(module) AS modules
+                           FROM authority.module_entry
+                          WHERE organization_id = a.organization_id AND enabled
+                         OFFSET 0) AS e ON true
+      LEFT JOIN LATERAL (SELECT key
+                           FROM authority.switch
+                          WHERE organization_id = $4
+                            AND key = 'stop:identity:idn_' || replace(s.identity_id::text, '-', '')
+                            AND expires_at > $3
+                         OFFSET 0) AS x ON true
+"""
+
+
+FIND_SWITCHES = """
+    SELECT s.organization_id, s.key
+      FROM unnest($1::uuid[], $2::text[]) AS v(organization_id, key)
+     CROSS JOIN LATERAL (SELECT organization_id, key
+                           FROM authority.switch
+                          WHERE organization_id = v.organization_id AND key = v.key
+                            AND (expires_at IS NULL OR expires_at > $3)
+                         OFFSET 0) AS s
+"""
+
+
+async def resolve(tx: PlatformTx, pairs: Sequence[tuple[bytes, UUID | None]]) -> dict[tuple[bytes, UUID | None], Known]:
+    """What is known of each credential in each organisation."""
+    if not pairs:
+        return {}
+    digests, organizations = [digest for digest, _ in pairs], [organization for _, organization in pairs]
+    rows = await tx.fetch(RESOLVE, digests, organizations, tx.now, PLATFORM_ORGANIZATION.uuid)
+    return {(row["digest"], row["organization_id"]): _known(row) for row in rows}
+
+
+async def find_switches(tx: PlatformTx, switches: Iterable[Switch]) -> frozenset[Switch]:
+    """Those of them that are on."""
+    wanted = sorted(switches)
+    if not wanted:
+        return frozenset()
+    rows = await tx.fetch(FIND_SWITCHES, [home for home, _ in wanted], [key for _, key in wanted], tx.now)
+    return frozenset((row["organization_id"], row["key"]) for row in rows)
+
+
+def _known(row: Record) -> Known:
+    session = row["session_id"] and KnownSession(
+        row["session_id"],
+        IdentityId(row["identity_id"]),
+        row["email_verified_at"] is not None,
+        row["proved_at"],
+        row["stop"] is not None,
+    )
+    key = row["key_id"] and KnownKey(
+        row["key_id"],
+        OrganizationId(row["key_organization_id"]),
+        KeyPurpose(row["purpose"]),
+        tuple(row["key_scopes"]),
+    )
+    return Known(session, key, member_of(row), override_of(row), frozenset(row["modules"] or ()))
