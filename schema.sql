@@ -189,7 +189,7 @@ ALTER FUNCTION kernel.set_scope(organization uuid, identity uuid, cities text, p
 -- Name: claim(text, uuid[], text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) RETURNS SETOF record
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
     wanted   text;
@@ -199,7 +199,8 @@ DECLARE
 BEGIN
     PERFORM usernames.hold_still(kind, owners, names);
     FOR place, claimant, wanted IN SELECT v.place, v.owner, v.name
-                                     FROM unnest(owners, names) WITH ORDINALITY AS v(owner, name, place) LOOP
+                                     FROM unnest(owners, names) WITH ORDINALITY AS v(owner, name, place)
+                                    ORDER BY v.place LOOP
         SELECT u.* INTO there FROM usernames.username AS u WHERE u.name = wanted;
         is_own := COALESCE(there.owner_type = kind AND there.owner_id = claimant, false);
         SELECT max(u.held_until) INTO until
@@ -231,7 +232,7 @@ ALTER FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timest
 -- Name: claim_for_organization(uuid, text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.claim_for_organization(organization uuid, names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) RETURNS SETOF record
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 BEGIN
     PERFORM usernames.require_own(organization);
@@ -245,7 +246,7 @@ ALTER FUNCTION usernames.claim_for_organization(organization uuid, names text[],
 -- Name: claim_for_people(uuid[], text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.claim_for_people(people uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) RETURNS SETOF record
     LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     SELECT c.place, c.outcome, c.until FROM usernames.claim('USER', people, names, at) AS c
 $$;
@@ -254,7 +255,7 @@ ALTER FUNCTION usernames.claim_for_people(people uuid[], names text[], at timest
 -- Name: forget(integer, timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.forget(most integer, at timestamp with time zone) RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     WITH gone AS (
         DELETE FROM usernames.username
@@ -273,7 +274,7 @@ ALTER FUNCTION usernames.forget(most integer, at timestamp with time zone) OWNER
 -- Name: hold_still(text, uuid[], text[]); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.hold_still(kind text, owners uuid[], names text[]) RETURNS void
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(number)
@@ -289,7 +290,7 @@ ALTER FUNCTION usernames.hold_still(kind text, owners uuid[], names text[]) OWNE
 -- Name: leave(text, uuid[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.leave(kind text, owners uuid[], at timestamp with time zone) RETURNS SETOF uuid
     LANGUAGE sql
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     UPDATE usernames.username
        SET status = 'HELD', held_until = at + interval '360 hours'
@@ -303,7 +304,7 @@ ALTER FUNCTION usernames.leave(kind text, owners uuid[], at timestamp with time 
 -- Name: names_of(text, uuid[]); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.names_of(kind text, owners uuid[], OUT owner_id uuid, OUT name text) RETURNS SETOF record
     LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     SELECT u.owner_id, u.name
       FROM usernames.username AS u
@@ -316,7 +317,7 @@ ALTER FUNCTION usernames.names_of(kind text, owners uuid[], OUT owner_id uuid, O
 -- Name: release_of_organization(uuid, timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.release_of_organization(organization uuid, at timestamp with time zone) RETURNS SETOF uuid
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 BEGIN
     PERFORM usernames.require_own(organization), usernames.hold_still('ORGANIZATION', ARRAY[organization], '{}');
@@ -328,7 +329,7 @@ ALTER FUNCTION usernames.release_of_organization(organization uuid, at timestamp
 -- Name: release_of_people(uuid[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.release_of_people(people uuid[], at timestamp with time zone) RETURNS SETOF uuid
     LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 BEGIN
     PERFORM usernames.hold_still('USER', people, '{}');
@@ -340,7 +341,7 @@ ALTER FUNCTION usernames.release_of_people(people uuid[], at timestamp with time
 -- Name: require_own(uuid); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.require_own(organization uuid) RETURNS void
     LANGUAGE plpgsql
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 BEGIN
     IF organization IS DISTINCT FROM NULLIF(current_setting('app.organization_id', true), '')::uuid THEN
@@ -353,7 +354,7 @@ ALTER FUNCTION usernames.require_own(organization uuid) OWNER TO admitone_owner;
 -- Name: resolve(text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.resolve(names text[], at timestamp with time zone, OUT name text, OUT owner_type text, OUT owner_id uuid) RETURNS SETOF record
     LANGUAGE sql STABLE SECURITY DEFINER
-    SET search_path TO 'pg_catalog'
+    SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
     SELECT u.name,
            CASE WHEN u.status = 'LIVE' THEN u.owner_type END,

@@ -33,7 +33,7 @@ CREATE POLICY owner_by_function ON usernames.username TO admitone_owner USING (t
 -- Whoever changes an owner's name or takes a name holds both until the end of the transaction: also names and owners
 -- that have no row yet. In one order for everybody, so that two who swap their names cannot deadlock.
 CREATE FUNCTION usernames.hold_still(kind text, owners uuid[], names text[]) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(number)
        FROM (SELECT DISTINCT hashtextextended('usernames ' || thing, 0) AS number
@@ -48,7 +48,7 @@ REVOKE EXECUTE ON FUNCTION usernames.hold_still(text, uuid[], text[]) FROM PUBLI
 
 -- The names that owners leave are held for 15 days to the instant (hours, because a day in March has 23).
 CREATE FUNCTION usernames.leave(kind text, owners uuid[], at timestamptz) RETURNS SETOF uuid
-LANGUAGE sql SET search_path = pg_catalog AS $$
+LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
     UPDATE usernames.username
        SET status = 'HELD', held_until = at + interval '360 hours'
      WHERE owner_type = kind
@@ -64,7 +64,7 @@ REVOKE EXECUTE ON FUNCTION usernames.leave(text, uuid[], timestamptz) FROM PUBLI
 CREATE FUNCTION usernames.claim(
     kind text, owners uuid[], names text[], at timestamptz,
     OUT place bigint, OUT outcome text, OUT until timestamptz)
-RETURNS SETOF record LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+RETURNS SETOF record LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     wanted   text;
     claimant uuid;
@@ -73,7 +73,8 @@ DECLARE
 BEGIN
     PERFORM usernames.hold_still(kind, owners, names);
     FOR place, claimant, wanted IN SELECT v.place, v.owner, v.name
-                                     FROM unnest(owners, names) WITH ORDINALITY AS v(owner, name, place) LOOP
+                                     FROM unnest(owners, names) WITH ORDINALITY AS v(owner, name, place)
+                                    ORDER BY v.place LOOP
         SELECT u.* INTO there FROM usernames.username AS u WHERE u.name = wanted;
         is_own := COALESCE(there.owner_type = kind AND there.owner_id = claimant, false);
         SELECT max(u.held_until) INTO until
@@ -105,7 +106,7 @@ REVOKE EXECUTE ON FUNCTION usernames.claim(text, uuid[], text[], timestamptz) FR
 
 -- What an organisation does, it does in its own name: the one of the transaction's scope.
 CREATE FUNCTION usernames.require_own(organization uuid) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF organization IS DISTINCT FROM NULLIF(current_setting('app.organization_id', true), '')::uuid THEN
         RAISE EXCEPTION 'another organisation''s username' USING ERRCODE = 'insufficient_privilege';
@@ -116,7 +117,7 @@ REVOKE EXECUTE ON FUNCTION usernames.require_own(uuid) FROM PUBLIC;
 
 CREATE FUNCTION usernames.claim_for_organization(
     organization uuid, names text[], at timestamptz, OUT place bigint, OUT outcome text, OUT until timestamptz)
-RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM usernames.require_own(organization);
     RETURN QUERY SELECT c.place, c.outcome, c.until
@@ -129,7 +130,7 @@ GRANT EXECUTE ON FUNCTION usernames.claim_for_organization(uuid, text[], timesta
 
 CREATE FUNCTION usernames.claim_for_people(
     people uuid[], names text[], at timestamptz, OUT place bigint, OUT outcome text, OUT until timestamptz)
-RETURNS SETOF record LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog AS $$
+RETURNS SETOF record LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT c.place, c.outcome, c.until FROM usernames.claim('USER', people, names, at) AS c
 $$;
 REVOKE EXECUTE ON FUNCTION usernames.claim_for_people(uuid[], text[], timestamptz) FROM PUBLIC;
@@ -138,7 +139,7 @@ GRANT EXECUTE ON FUNCTION usernames.claim_for_people(uuid[], text[], timestamptz
 
 -- Who of them had a name to release.
 CREATE FUNCTION usernames.release_of_organization(organization uuid, at timestamptz) RETURNS SETOF uuid
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM usernames.require_own(organization), usernames.hold_still('ORGANIZATION', ARRAY[organization], '{}');
     RETURN QUERY SELECT l FROM usernames.leave('ORGANIZATION', ARRAY[organization], at) AS l;
@@ -148,7 +149,7 @@ REVOKE EXECUTE ON FUNCTION usernames.release_of_organization(uuid, timestamptz) 
 GRANT EXECUTE ON FUNCTION usernames.release_of_organization(uuid, timestamptz) TO admitone_app;
 
 CREATE FUNCTION usernames.release_of_people(people uuid[], at timestamptz) RETURNS SETOF uuid
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM usernames.hold_still('USER', people, '{}');
     RETURN QUERY SELECT l FROM usernames.leave('USER', people, at) AS l;
@@ -161,7 +162,7 @@ GRANT EXECUTE ON FUNCTION usernames.release_of_people(uuid[], timestamptz) TO ad
 -- Whose the names are. Of a held one it is told that it is held, and not for whom.
 CREATE FUNCTION usernames.resolve(
     names text[], at timestamptz, OUT name text, OUT owner_type text, OUT owner_id uuid)
-RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog AS $$
+RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT u.name,
            CASE WHEN u.status = 'LIVE' THEN u.owner_type END,
            CASE WHEN u.status = 'LIVE' THEN u.owner_id END
@@ -174,7 +175,7 @@ GRANT EXECUTE ON FUNCTION usernames.resolve(text[], timestamptz) TO admitone_ide
 
 -- What names they go by. No other table has a username, so whoever shows one asks here.
 CREATE FUNCTION usernames.names_of(kind text, owners uuid[], OUT owner_id uuid, OUT name text)
-RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog AS $$
+RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     SELECT u.owner_id, u.name
       FROM usernames.username AS u
      WHERE u.owner_type = kind
@@ -187,7 +188,7 @@ GRANT EXECUTE ON FUNCTION usernames.names_of(text, uuid[]) TO admitone_app, admi
 
 -- Forgets who had names whose hold is over, the oldest first and at most so many: how many there were.
 CREATE FUNCTION usernames.forget(most integer, at timestamptz) RETURNS bigint
-LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog AS $$
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     WITH gone AS (
         DELETE FROM usernames.username
          WHERE name IN (SELECT u.name

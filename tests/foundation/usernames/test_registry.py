@@ -1,11 +1,12 @@
 """Who gets a name, who keeps it, and for how long it is held for whoever left it."""
 
 import asyncio
+from datetime import timedelta
 
 import asyncpg
 import pytest
 
-from admitone.foundation.usernames import store
+from admitone.foundation.usernames import handlers, store
 from admitone.foundation.usernames.api import (
     Claimed,
     Resolved,
@@ -15,8 +16,11 @@ from admitone.foundation.usernames.api import (
 )
 from admitone.foundation.usernames.errors import Rule
 from admitone.foundation.usernames.handlers import MAINTENANCE
+from admitone.kernel.batch import Batcher
+from admitone.kernel.clock import Clock
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.ids import OrganizationId
+from admitone.kernel.jobs.model import Desk
 from admitone.kernel.scope import Scope
 from tests.builders import rows_of
 from tests.foundation.usernames.registry import AN_INSTANT, a_holder, a_name, day, on, whose
@@ -307,3 +311,15 @@ async def test_a_name_is_forgotten_when_its_hold_is_over_and_not_before(
     assert await forget(14.9) == sorted([left, live])
     assert await forget(15) == [live]
     assert await forget(4000) == [live]
+
+
+async def test_the_hourly_errand_forgets_all_that_is_due(
+    database_url: str, superuser: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(handlers, "ROWS_PER_BATCH", 2)
+    async with Database(database_url, clock=Clock(timedelta(days=16))) as later:
+        for _ in range(5):
+            await a_holder(later, a_name(), a_name())
+        await handlers.forget_held.work(Desk(later, Batcher(later)), None)
+    due = "SELECT count(*) FROM usernames.username WHERE held_until < now() + interval '15 days 23 hours'"
+    assert await superuser.fetchval(due) == 0

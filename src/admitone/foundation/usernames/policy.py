@@ -7,7 +7,7 @@ Promise: `normalise` gives the one form in which a name is compared and kept, an
   silently taken for "anasilva", which may be somebody else's.
 - Characters that are variants of others (full-width letters, ligatures, half-width kana), that cannot be seen, or that
   are not assigned, are refused; so are combining marks, but for the signs of Devanagari, three of which may follow a
-  letter. Turkish "İ" becomes "i" and a mark when it is lowered, so a name begins with "i" there, or with "ı".
+  letter. Turkish "İ" is lowered to "i" and a mark, so it is refused; "i" and "ı" are not.
 - Digits are 0 to 9: the same number in two sets of digits would be two names that look alike.
 - Reserved words and abuse are found under accents, points and digits that stand for letters: `adm1n`, `a.d.m.i.n`.
 
