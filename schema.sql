@@ -6,6 +6,10 @@ ALTER SCHEMA authority OWNER TO admitone_owner;
 CREATE SCHEMA kernel;
 ALTER SCHEMA kernel OWNER TO admitone_owner;
 
+-- Name: mail; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA mail;
+ALTER SCHEMA mail OWNER TO admitone_owner;
+
 -- Name: usernames; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA usernames;
 ALTER SCHEMA usernames OWNER TO admitone_owner;
@@ -879,6 +883,24 @@ WITH (fillfactor='50');
 ALTER TABLE ONLY kernel.worker FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.worker OWNER TO admitone_owner;
 
+-- Name: letter; Type: TABLE; Schema: mail; Owner: admitone_owner
+CREATE TABLE mail.letter (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    template text NOT NULL,
+    language text NOT NULL,
+    sealed bytea,
+    created_at timestamp with time zone NOT NULL,
+    sent_at timestamp with time zone,
+    refused_at timestamp with time zone,
+    CONSTRAINT letter_check CHECK ((num_nonnulls(sealed, sent_at, refused_at) = 1)),
+    CONSTRAINT letter_language_check CHECK (((length(language) >= 2) AND (length(language) <= 20))),
+    CONSTRAINT letter_sealed_check CHECK ((length(sealed) <= 20000)),
+    CONSTRAINT letter_template_check CHECK (((length(template) >= 1) AND (length(template) <= 100)))
+);
+ALTER TABLE ONLY mail.letter FORCE ROW LEVEL SECURITY;
+ALTER TABLE mail.letter OWNER TO admitone_owner;
+
 -- Name: username; Type: TABLE; Schema: usernames; Owner: admitone_owner
 CREATE TABLE usernames.username (
     name text NOT NULL,
@@ -1022,6 +1044,10 @@ ALTER TABLE ONLY kernel.tenant
 ALTER TABLE ONLY kernel.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (id);
 
+-- Name: letter letter_pkey; Type: CONSTRAINT; Schema: mail; Owner: admitone_owner
+ALTER TABLE ONLY mail.letter
+    ADD CONSTRAINT letter_pkey PRIMARY KEY (organization_id, id);
+
 -- Name: username username_pkey; Type: CONSTRAINT; Schema: usernames; Owner: admitone_owner
 ALTER TABLE ONLY usernames.username
     ADD CONSTRAINT username_pkey PRIMARY KEY (name);
@@ -1133,6 +1159,12 @@ CREATE INDEX outbox_pending ON kernel.outbox USING btree (next_attempt_at) WHERE
 
 -- Name: plan_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX plan_by_age ON kernel.plan USING btree (made_at);
+
+-- Name: letter_by_age; Type: INDEX; Schema: mail; Owner: admitone_owner
+CREATE INDEX letter_by_age ON mail.letter USING btree (created_at);
+
+-- Name: letter_waiting; Type: INDEX; Schema: mail; Owner: admitone_owner
+CREATE INDEX letter_waiting ON mail.letter USING btree (created_at) WHERE ((sent_at IS NULL) AND (refused_at IS NULL));
 
 -- Name: username_by_end_of_hold; Type: INDEX; Schema: usernames; Owner: admitone_owner
 CREATE INDEX username_by_end_of_hold ON usernames.username USING btree (held_until) WHERE (status = 'HELD'::text);
@@ -1475,6 +1507,21 @@ ALTER TABLE kernel.tenant ENABLE ROW LEVEL SECURITY;
 -- Name: worker; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.worker ENABLE ROW LEVEL SECURITY;
 
+-- Name: letter app_own; Type: POLICY; Schema: mail; Owner: admitone_owner
+CREATE POLICY app_own ON mail.letter TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: letter identity_posts; Type: POLICY; Schema: mail; Owner: admitone_owner
+CREATE POLICY identity_posts ON mail.letter FOR INSERT TO admitone_identity WITH CHECK ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid));
+
+-- Name: letter; Type: ROW SECURITY; Schema: mail; Owner: admitone_owner
+ALTER TABLE mail.letter ENABLE ROW LEVEL SECURITY;
+
+-- Name: letter overdue; Type: POLICY; Schema: mail; Owner: admitone_owner
+CREATE POLICY overdue ON mail.letter TO admitone_owner USING ((created_at < (now() - '7 days'::interval))) WITH CHECK (false);
+
+-- Name: letter relay_counts; Type: POLICY; Schema: mail; Owner: admitone_owner
+CREATE POLICY relay_counts ON mail.letter FOR SELECT TO admitone_relay USING (true);
+
 -- Name: username owner_by_function; Type: POLICY; Schema: usernames; Owner: admitone_owner
 CREATE POLICY owner_by_function ON usernames.username TO admitone_owner USING (true) WITH CHECK (true);
 
@@ -1493,6 +1540,11 @@ GRANT USAGE ON SCHEMA kernel TO admitone_identity;
 GRANT USAGE ON SCHEMA kernel TO admitone_authority;
 GRANT USAGE ON SCHEMA kernel TO admitone_relay;
 GRANT USAGE ON SCHEMA kernel TO admitone_maintenance;
+
+-- Name: SCHEMA mail; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA mail TO admitone_app;
+GRANT USAGE ON SCHEMA mail TO admitone_identity;
+GRANT USAGE ON SCHEMA mail TO admitone_relay;
 
 -- Name: SCHEMA usernames; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA usernames TO admitone_app;
@@ -1720,3 +1772,21 @@ GRANT SELECT ON TABLE kernel.tenant TO admitone_relay;
 
 -- Name: TABLE worker; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.worker TO admitone_relay;
+
+-- Name: TABLE letter; Type: ACL; Schema: mail; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE mail.letter TO admitone_app;
+GRANT INSERT ON TABLE mail.letter TO admitone_identity;
+
+-- Name: COLUMN letter.sealed; Type: ACL; Schema: mail; Owner: admitone_owner
+GRANT UPDATE(sealed) ON TABLE mail.letter TO admitone_app;
+
+-- Name: COLUMN letter.created_at; Type: ACL; Schema: mail; Owner: admitone_owner
+GRANT SELECT(created_at) ON TABLE mail.letter TO admitone_relay;
+
+-- Name: COLUMN letter.sent_at; Type: ACL; Schema: mail; Owner: admitone_owner
+GRANT UPDATE(sent_at) ON TABLE mail.letter TO admitone_app;
+GRANT SELECT(sent_at) ON TABLE mail.letter TO admitone_relay;
+
+-- Name: COLUMN letter.refused_at; Type: ACL; Schema: mail; Owner: admitone_owner
+GRANT UPDATE(refused_at) ON TABLE mail.letter TO admitone_app;
+GRANT SELECT(refused_at) ON TABLE mail.letter TO admitone_relay;

@@ -1,1 +1,1 @@
-"""The shelf of people and organisations."""
+"""Tests of the foundation."""

@@ -18,6 +18,8 @@ from prometheus_client import start_http_server
 from admitone.entrypoints.duties import duties_of
 from admitone.entrypoints.http import check_login, database_url
 from admitone.entrypoints.modules import MODULES
+from admitone.entrypoints.wiring import wire
+from admitone.foundation.mail.port import Postman
 from admitone.kernel import config as settings
 from admitone.kernel import failpoints, telemetry
 from admitone.kernel.alerts import Watch, check_rules
@@ -68,6 +70,7 @@ class Workshop:
 
 def build(config: Config) -> Workshop:
     """The workshop of `admitone worker`."""
+    wire(config)
     return assemble(config, MODULES, rhythm=Rhythm(grace_seconds=float(config.find(settings.WORKER_GRACE) or 10)))
 
 
@@ -83,11 +86,13 @@ def assemble(
     for role in Role:
         metrics.watch_pool(role, partial(database.connections, role))
     batcher = Batcher(database, observed=metrics)
-    outbound = Outbound(Breakers(batcher, metrics), metrics)
+    breakers = Breakers(batcher, metrics)
+    outbound = Outbound(breakers, metrics)
     given = {
         Installation: Installation(modules),
         Outbound: outbound,
         Pager: Pager.of(config, outbound),
+        Postman: Postman.of(config, breakers),
         **(services or {}),
     }
     worker = Worker(Desk(database, batcher, given), duties_of(modules), metrics, rhythm)
