@@ -10,6 +10,10 @@ ALTER SCHEMA kernel OWNER TO admitone_owner;
 CREATE SCHEMA mail;
 ALTER SCHEMA mail OWNER TO admitone_owner;
 
+-- Name: usernames; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA usernames;
+ALTER SCHEMA usernames OWNER TO admitone_owner;
+
 -- Name: add_partitions(timestamp with time zone, timestamp with time zone); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
 CREATE FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -185,6 +189,185 @@ BEGIN
 END
 $$;
 ALTER FUNCTION kernel.set_scope(organization uuid, identity uuid, cities text, patience_ms integer, writes boolean, OUT at timestamp with time zone, OUT transaction_id text) OWNER TO admitone_owner;
+
+-- Name: claim(text, uuid[], text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) RETURNS SETOF record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    wanted   text;
+    claimant uuid;
+    there    usernames.username;
+    is_own   boolean;
+BEGIN
+    PERFORM usernames.hold_still(kind, owners, names);
+    FOR place, claimant, wanted IN SELECT v.place, v.owner, v.name
+                                     FROM unnest(owners, names) WITH ORDINALITY AS v(owner, name, place)
+                                    ORDER BY v.place LOOP
+        SELECT u.* INTO there FROM usernames.username AS u WHERE u.name = wanted;
+        is_own := COALESCE(there.owner_type = kind AND there.owner_id = claimant, false);
+        SELECT max(u.held_until) INTO until
+          FROM usernames.username AS u
+         WHERE u.owner_type = kind AND u.owner_id = claimant AND u.status = 'HELD' AND u.held_until > at;
+        outcome := CASE
+            WHEN is_own AND there.status = 'LIVE' THEN 'KEPT'
+            WHEN there.status = 'LIVE' OR (there.held_until > at AND NOT is_own) THEN 'TAKEN'
+            WHEN until IS NOT NULL AND NOT (is_own AND there.held_until > at) THEN 'COOLDOWN'
+            ELSE 'CLAIMED' END;
+        IF outcome = 'CLAIMED' THEN
+            PERFORM usernames.leave(kind, ARRAY[claimant], at);
+            INSERT INTO usernames.username AS u (name, owner_type, owner_id, status, claimed_at)
+            VALUES (wanted, kind, claimant, 'LIVE', at)
+                ON CONFLICT (name) DO UPDATE
+               SET owner_type = EXCLUDED.owner_type, owner_id = EXCLUDED.owner_id, status = 'LIVE',
+                   claimed_at = EXCLUDED.claimed_at, held_until = NULL
+             WHERE u.status = 'HELD' AND (u.held_until <= at OR is_own);
+            IF NOT FOUND THEN
+                RAISE EXCEPTION 'a username was given to two at once' USING ERRCODE = 'unique_violation';
+            END IF;
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+END
+$$;
+ALTER FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: claim_for_organization(uuid, text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.claim_for_organization(organization uuid, names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) RETURNS SETOF record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM usernames.require_own(organization);
+    RETURN QUERY SELECT c.place, c.outcome, c.until
+                   FROM usernames.claim(
+                        'ORGANIZATION', array_fill(organization, ARRAY[cardinality(names)]), names, at) AS c;
+END
+$$;
+ALTER FUNCTION usernames.claim_for_organization(organization uuid, names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: claim_for_people(uuid[], text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.claim_for_people(people uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) RETURNS SETOF record
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT c.place, c.outcome, c.until FROM usernames.claim('USER', people, names, at) AS c
+$$;
+ALTER FUNCTION usernames.claim_for_people(people uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: forget(integer, timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.forget(most integer, at timestamp with time zone) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    WITH gone AS (
+        DELETE FROM usernames.username
+         WHERE name IN (SELECT u.name
+                          FROM usernames.username AS u
+                         WHERE u.status = 'HELD' AND u.held_until <= at
+                         ORDER BY u.held_until
+                         LIMIT most
+                           FOR UPDATE SKIP LOCKED)
+        RETURNING name
+    )
+    SELECT count(*) FROM gone
+$$;
+ALTER FUNCTION usernames.forget(most integer, at timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: hold_still(text, uuid[], text[]); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.hold_still(kind text, owners uuid[], names text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(number)
+       FROM (SELECT DISTINCT hashtextextended('usernames ' || thing, 0) AS number
+               FROM (SELECT kind || ' ' || owner FROM unnest(owners) AS owner
+                      UNION ALL
+                     SELECT name FROM unnest(names) AS name) AS things(thing)
+              ORDER BY number) AS sorted;
+END
+$$;
+ALTER FUNCTION usernames.hold_still(kind text, owners uuid[], names text[]) OWNER TO admitone_owner;
+
+-- Name: leave(text, uuid[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.leave(kind text, owners uuid[], at timestamp with time zone) RETURNS SETOF uuid
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    UPDATE usernames.username
+       SET status = 'HELD', held_until = at + interval '360 hours'
+     WHERE owner_type = kind
+       AND owner_id = ANY (owners)
+       AND status = 'LIVE'
+    RETURNING owner_id
+$$;
+ALTER FUNCTION usernames.leave(kind text, owners uuid[], at timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: names_of(text, uuid[]); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.names_of(kind text, owners uuid[], OUT owner_id uuid, OUT name text) RETURNS SETOF record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT u.owner_id, u.name
+      FROM usernames.username AS u
+     WHERE u.owner_type = kind
+       AND u.owner_id = ANY (owners)
+       AND u.status = 'LIVE'
+$$;
+ALTER FUNCTION usernames.names_of(kind text, owners uuid[], OUT owner_id uuid, OUT name text) OWNER TO admitone_owner;
+
+-- Name: release_of_organization(uuid, timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.release_of_organization(organization uuid, at timestamp with time zone) RETURNS SETOF uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM usernames.require_own(organization), usernames.hold_still('ORGANIZATION', ARRAY[organization], '{}');
+    RETURN QUERY SELECT l FROM usernames.leave('ORGANIZATION', ARRAY[organization], at) AS l;
+END
+$$;
+ALTER FUNCTION usernames.release_of_organization(organization uuid, at timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: release_of_people(uuid[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.release_of_people(people uuid[], at timestamp with time zone) RETURNS SETOF uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM usernames.hold_still('USER', people, '{}');
+    RETURN QUERY SELECT l FROM usernames.leave('USER', people, at) AS l;
+END
+$$;
+ALTER FUNCTION usernames.release_of_people(people uuid[], at timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: require_own(uuid); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.require_own(organization uuid) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF organization IS DISTINCT FROM NULLIF(current_setting('app.organization_id', true), '')::uuid THEN
+        RAISE EXCEPTION 'another organisation''s username' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+END
+$$;
+ALTER FUNCTION usernames.require_own(organization uuid) OWNER TO admitone_owner;
+
+-- Name: resolve(text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.resolve(names text[], at timestamp with time zone, OUT name text, OUT owner_type text, OUT owner_id uuid) RETURNS SETOF record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT u.name,
+           CASE WHEN u.status = 'LIVE' THEN u.owner_type END,
+           CASE WHEN u.status = 'LIVE' THEN u.owner_id END
+      FROM usernames.username AS u
+     WHERE u.name = ANY (names)
+       AND (u.status = 'LIVE' OR u.held_until > at)
+$$;
+ALTER FUNCTION usernames.resolve(names text[], at timestamp with time zone, OUT name text, OUT owner_type text, OUT owner_id uuid) OWNER TO admitone_owner;
 
 -- Name: branch; Type: TABLE; Schema: authority; Owner: admitone_owner
 CREATE TABLE authority.branch (
@@ -718,6 +901,25 @@ CREATE TABLE mail.letter (
 ALTER TABLE ONLY mail.letter FORCE ROW LEVEL SECURITY;
 ALTER TABLE mail.letter OWNER TO admitone_owner;
 
+-- Name: username; Type: TABLE; Schema: usernames; Owner: admitone_owner
+CREATE TABLE usernames.username (
+    name text NOT NULL,
+    owner_type text NOT NULL,
+    owner_id uuid NOT NULL,
+    status text NOT NULL,
+    claimed_at timestamp with time zone NOT NULL,
+    held_until timestamp with time zone,
+    CONSTRAINT username_check CHECK (((status = 'HELD'::text) = (held_until IS NOT NULL))),
+    CONSTRAINT username_name_check CHECK (((length(name) >= 4) AND (length(name) <= 15))),
+    CONSTRAINT username_name_check1 CHECK ((name IS NFC NORMALIZED)),
+    CONSTRAINT username_name_check2 CHECK ((name = lower((name COLLATE "C")))),
+    CONSTRAINT username_name_check3 CHECK ((name !~ '\s'::text)),
+    CONSTRAINT username_owner_type_check CHECK ((owner_type = ANY (ARRAY['USER'::text, 'ORGANIZATION'::text]))),
+    CONSTRAINT username_status_check CHECK ((status = ANY (ARRAY['LIVE'::text, 'HELD'::text])))
+);
+ALTER TABLE ONLY usernames.username FORCE ROW LEVEL SECURITY;
+ALTER TABLE usernames.username OWNER TO admitone_owner;
+
 -- Name: branch branch_pkey; Type: CONSTRAINT; Schema: authority; Owner: admitone_owner
 ALTER TABLE ONLY authority.branch
     ADD CONSTRAINT branch_pkey PRIMARY KEY (organization_id);
@@ -846,6 +1048,10 @@ ALTER TABLE ONLY kernel.worker
 ALTER TABLE ONLY mail.letter
     ADD CONSTRAINT letter_pkey PRIMARY KEY (organization_id, id);
 
+-- Name: username username_pkey; Type: CONSTRAINT; Schema: usernames; Owner: admitone_owner
+ALTER TABLE ONLY usernames.username
+    ADD CONSTRAINT username_pkey PRIMARY KEY (name);
+
 -- Name: branch_by_group; Type: INDEX; Schema: authority; Owner: admitone_owner
 CREATE INDEX branch_by_group ON authority.branch USING btree (group_id, organization_id);
 
@@ -959,6 +1165,15 @@ CREATE INDEX letter_by_age ON mail.letter USING btree (created_at);
 
 -- Name: letter_waiting; Type: INDEX; Schema: mail; Owner: admitone_owner
 CREATE INDEX letter_waiting ON mail.letter USING btree (created_at) WHERE ((sent_at IS NULL) AND (refused_at IS NULL));
+
+-- Name: username_by_end_of_hold; Type: INDEX; Schema: usernames; Owner: admitone_owner
+CREATE INDEX username_by_end_of_hold ON usernames.username USING btree (held_until) WHERE (status = 'HELD'::text);
+
+-- Name: username_held_of_owner; Type: INDEX; Schema: usernames; Owner: admitone_owner
+CREATE INDEX username_held_of_owner ON usernames.username USING btree (owner_type, owner_id, held_until) WHERE (status = 'HELD'::text);
+
+-- Name: username_of_owner; Type: INDEX; Schema: usernames; Owner: admitone_owner
+CREATE UNIQUE INDEX username_of_owner ON usernames.username USING btree (owner_type, owner_id) WHERE (status = 'LIVE'::text);
 
 -- Name: alert alert_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.alert
@@ -1307,6 +1522,12 @@ CREATE POLICY overdue ON mail.letter TO admitone_owner USING ((created_at < (now
 -- Name: letter relay_counts; Type: POLICY; Schema: mail; Owner: admitone_owner
 CREATE POLICY relay_counts ON mail.letter FOR SELECT TO admitone_relay USING (true);
 
+-- Name: username owner_by_function; Type: POLICY; Schema: usernames; Owner: admitone_owner
+CREATE POLICY owner_by_function ON usernames.username TO admitone_owner USING (true) WITH CHECK (true);
+
+-- Name: username; Type: ROW SECURITY; Schema: usernames; Owner: admitone_owner
+ALTER TABLE usernames.username ENABLE ROW LEVEL SECURITY;
+
 -- Name: SCHEMA authority; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA authority TO admitone_app;
 GRANT USAGE ON SCHEMA authority TO admitone_authority;
@@ -1325,6 +1546,11 @@ GRANT USAGE ON SCHEMA mail TO admitone_app;
 GRANT USAGE ON SCHEMA mail TO admitone_identity;
 GRANT USAGE ON SCHEMA mail TO admitone_relay;
 
+-- Name: SCHEMA usernames; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA usernames TO admitone_app;
+GRANT USAGE ON SCHEMA usernames TO admitone_identity;
+GRANT USAGE ON SCHEMA usernames TO admitone_maintenance;
+
 -- Name: FUNCTION add_partitions(since timestamp with time zone, until timestamp with time zone); Type: ACL; Schema: kernel; Owner: admitone_owner
 REVOKE ALL ON FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) TO admitone_maintenance;
@@ -1339,6 +1565,47 @@ GRANT ALL ON FUNCTION kernel.purge(target text, most integer, since timestamp wi
 
 -- Name: FUNCTION retention_of(target regclass, OUT aged_by text, OUT days integer); Type: ACL; Schema: kernel; Owner: admitone_owner
 REVOKE ALL ON FUNCTION kernel.retention_of(target regclass, OUT aged_by text, OUT days integer) FROM PUBLIC;
+
+-- Name: FUNCTION claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) FROM PUBLIC;
+
+-- Name: FUNCTION claim_for_organization(organization uuid, names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.claim_for_organization(organization uuid, names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION usernames.claim_for_organization(organization uuid, names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) TO admitone_app;
+
+-- Name: FUNCTION claim_for_people(people uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.claim_for_people(people uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION usernames.claim_for_people(people uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) TO admitone_identity;
+
+-- Name: FUNCTION forget(most integer, at timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.forget(most integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION usernames.forget(most integer, at timestamp with time zone) TO admitone_maintenance;
+
+-- Name: FUNCTION hold_still(kind text, owners uuid[], names text[]); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.hold_still(kind text, owners uuid[], names text[]) FROM PUBLIC;
+
+-- Name: FUNCTION leave(kind text, owners uuid[], at timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.leave(kind text, owners uuid[], at timestamp with time zone) FROM PUBLIC;
+
+-- Name: FUNCTION names_of(kind text, owners uuid[], OUT owner_id uuid, OUT name text); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.names_of(kind text, owners uuid[], OUT owner_id uuid, OUT name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION usernames.names_of(kind text, owners uuid[], OUT owner_id uuid, OUT name text) TO admitone_app;
+GRANT ALL ON FUNCTION usernames.names_of(kind text, owners uuid[], OUT owner_id uuid, OUT name text) TO admitone_identity;
+
+-- Name: FUNCTION release_of_organization(organization uuid, at timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.release_of_organization(organization uuid, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION usernames.release_of_organization(organization uuid, at timestamp with time zone) TO admitone_app;
+
+-- Name: FUNCTION release_of_people(people uuid[], at timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.release_of_people(people uuid[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION usernames.release_of_people(people uuid[], at timestamp with time zone) TO admitone_identity;
+
+-- Name: FUNCTION require_own(organization uuid); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.require_own(organization uuid) FROM PUBLIC;
+
+-- Name: FUNCTION resolve(names text[], at timestamp with time zone, OUT name text, OUT owner_type text, OUT owner_id uuid); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.resolve(names text[], at timestamp with time zone, OUT name text, OUT owner_type text, OUT owner_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION usernames.resolve(names text[], at timestamp with time zone, OUT name text, OUT owner_type text, OUT owner_id uuid) TO admitone_identity;
 
 -- Name: TABLE branch; Type: ACL; Schema: authority; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE authority.branch TO admitone_app;

@@ -17,7 +17,7 @@ def new_code() -> str:
 
 
 def code_digest(challenge: ChallengeId, code: str) -> bytes:
-    """Six digits are soon guessed by whoever reads the table, so the digest takes a key and belongs to one challenge."""
+    """Whoever reads the table soon guesses six digits, so the digest takes a key and belongs to one challenge."""
     return KEYRING().hmac(f"{challenge}:{code}", CODES).digest
 
 

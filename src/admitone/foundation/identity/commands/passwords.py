@@ -83,7 +83,7 @@ def _letter(each: Forgotten, *, known: bool) -> Letter:
         return Letter(each.caller, to, Template.PASSWORD_RESET_UNKNOWN, language)
     minutes = int(LINK_LASTS.total_seconds() // 60)
     # Behind the #: what stands there is sent to no server and stands in no log.
-    values = {"link": f"/auth/reset#{each.secret.text}", "minutes": minutes}
+    values: dict[str, str | int] = {"link": f"/auth/reset#{each.secret.text}", "minutes": minutes}
     return Letter(each.caller, to, Template.PASSWORD_RESET, language, values)
 
 
@@ -98,12 +98,8 @@ async def reset(tx: PeopleTx, resets: Sequence[Reset]) -> list[bool | Refusal]:
     for each, digest in zip(resets, digests, strict=True):
         challenge = found.get(digest)
         owner = challenge.identity if challenge else None
-        if (
-            challenge is None
-            or owner is None
-            or owner in set_by
-            or not comes_back(challenge, (digest,), RESETS, tx.now)
-        ):
+        works = owner is not None and owner not in set_by and comes_back(challenge, (digest,), RESETS, tx.now)
+        if challenge is None or owner is None or not works:
             outcomes.append(ResetLinkFailed())
             continue
         set_by[owner] = each

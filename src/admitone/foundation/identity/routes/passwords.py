@@ -32,6 +32,7 @@ from admitone.kernel.errors import Throttled
 from admitone.kernel.figures import RESET_PER_IDENTITY
 from admitone.kernel.limits import Hit, Limit, Per
 
+A_TOKEN: Final = f"reset_0_{'d' * 40}"
 CHANGES_PER_IDENTITY: Final = Limit("identity.password_changes", 5, 600, Per.IDENTITY)
 
 
@@ -81,11 +82,7 @@ complete_reset = auth_contract(
     gives=PasswordSet,
     refuses=(ResetLinkFailed, WeakPassword),
     limits=(PROOFS_PER_ADDRESS,),
-    examples=(
-        Example(
-            "Set", takes=ResetCompletion(token=f"reset_0_{'d' * 40}", new_password=A_PASSWORD), gives=PasswordSet()
-        ),
-    ),
+    examples=(Example("Set", takes=ResetCompletion(token=A_TOKEN, new_password=A_PASSWORD), gives=PasswordSet()),),
 )
 
 change_password = auth_contract(

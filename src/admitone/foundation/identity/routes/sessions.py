@@ -1,7 +1,7 @@
 """Sessions over HTTP: refreshed, shown, left.
 
-Promise: `refresh` is the only operation that makes cookies of tokens (IDN-014); they are HttpOnly, and the refresh token
-goes nowhere but to the auth API. Only our own pages may send them with a change: `kernel.contracts.credentials`.
+Promise: `refresh` is the only operation that makes cookies of tokens (IDN-014); they are HttpOnly, and the refresh
+token goes nowhere but to the auth API. Only our own pages may send them with a change: `kernel.contracts.credentials`.
 """
 
 from typing import Final

@@ -34,7 +34,7 @@ A_PASSWORD: Final = "three brave otters"  # noqa: S105
 
 
 class Tokens(Wire):
-    """A session's tokens. The access token goes into `Authorization: Bearer`; the refresh token is worth one rotation."""
+    """A session's tokens: one to send as `Authorization: Bearer`, and one that is worth one rotation."""
 
     identity_id: IdentityId
     session_id: SessionId

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from uuid import UUID
 
 import msgspec
@@ -248,7 +249,7 @@ async def insert_hashes(tx: PeopleTx, addresses: Sequence[tuple[IdentityId, Iden
         for identity, kind, email in addresses
         for each in email_hashes(email)
     ]
-    await tx.insert_exactly(INSERT_HASHES, sorted(rows, key=lambda row: row.hash))
+    await tx.insert_exactly(INSERT_HASHES, sorted(rows, key=attrgetter("hash")))
 
 
 async def remove_hashes(tx: PeopleTx, identities: Sequence[IdentityId]) -> None:
