@@ -2,6 +2,10 @@
 CREATE SCHEMA authority;
 ALTER SCHEMA authority OWNER TO admitone_owner;
 
+-- Name: identity; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA identity;
+ALTER SCHEMA identity OWNER TO admitone_owner;
+
 -- Name: kernel; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA kernel;
 ALTER SCHEMA kernel OWNER TO admitone_owner;
@@ -503,6 +507,126 @@ CREATE TABLE authority.switch (
 ALTER TABLE ONLY authority.switch FORCE ROW LEVEL SECURITY;
 ALTER TABLE authority.switch OWNER TO admitone_owner;
 
+-- Name: apple; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.apple (
+    subject_hash bytea NOT NULL,
+    identity_id uuid NOT NULL,
+    linked_at timestamp with time zone NOT NULL,
+    CONSTRAINT apple_subject_hash_check CHECK ((octet_length(subject_hash) = 32))
+);
+ALTER TABLE ONLY identity.apple FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.apple OWNER TO admitone_owner;
+
+-- Name: challenge; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.challenge (
+    id uuid NOT NULL,
+    purpose text NOT NULL,
+    digest bytea NOT NULL,
+    identity_id uuid,
+    sealed bytea NOT NULL,
+    attempts_left smallint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    key text,
+    CONSTRAINT challenge_attempts_left_check CHECK ((attempts_left >= 0)),
+    CONSTRAINT challenge_check CHECK ((expires_at > created_at)),
+    CONSTRAINT challenge_digest_check CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT challenge_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
+    CONSTRAINT challenge_purpose_check CHECK ((purpose = ANY (ARRAY['SIGN_IN'::text, 'RESET'::text, 'LINK'::text, 'CHANGE_EMAIL'::text, 'STEP_UP'::text])))
+);
+ALTER TABLE ONLY identity.challenge FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.challenge OWNER TO admitone_owner;
+
+-- Name: email_hash; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.email_hash (
+    type text NOT NULL,
+    hash bytea NOT NULL,
+    key_version smallint NOT NULL,
+    identity_id uuid NOT NULL,
+    CONSTRAINT email_hash_hash_check CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT email_hash_key_version_check CHECK (((key_version >= 1) AND (key_version <= 255))),
+    CONSTRAINT email_hash_type_check CHECK ((type = ANY (ARRAY['USER'::text, 'GUEST_EMAIL'::text])))
+);
+ALTER TABLE ONLY identity.email_hash FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.email_hash OWNER TO admitone_owner;
+
+-- Name: identity; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.identity (
+    id uuid NOT NULL,
+    type text NOT NULL,
+    status text NOT NULL,
+    merged_into uuid,
+    email_verified_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT identity_check CHECK (((status = 'TOMBSTONE'::text) = (merged_into IS NOT NULL))),
+    CONSTRAINT identity_check1 CHECK (((status <> 'TOMBSTONE'::text) OR (type = 'GUEST_EMAIL'::text))),
+    CONSTRAINT identity_check2 CHECK (((type = 'USER'::text) OR (email_verified_at IS NULL))),
+    CONSTRAINT identity_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'TOMBSTONE'::text, 'ERASED'::text]))),
+    CONSTRAINT identity_type_check CHECK ((type = ANY (ARRAY['USER'::text, 'GUEST_EMAIL'::text])))
+);
+ALTER TABLE ONLY identity.identity FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.identity OWNER TO admitone_owner;
+
+-- Name: merge; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.merge (
+    guest_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    email_hash bytea NOT NULL,
+    batch_version integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT merge_batch_version_check CHECK ((batch_version > 0)),
+    CONSTRAINT merge_email_hash_check CHECK ((octet_length(email_hash) = 32))
+);
+ALTER TABLE ONLY identity.merge FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.merge OWNER TO admitone_owner;
+
+-- Name: password; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.password (
+    identity_id uuid NOT NULL,
+    hash text NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT password_hash_check CHECK (((hash ~~ '$argon2id$%'::text) AND (length(hash) <= 200)))
+);
+ALTER TABLE ONLY identity.password FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.password OWNER TO admitone_owner;
+
+-- Name: profile; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.profile (
+    identity_id uuid NOT NULL,
+    email_sealed bytea NOT NULL,
+    display_name text,
+    language text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT profile_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 100))),
+    CONSTRAINT profile_language_check CHECK ((language = ANY (ARRAY['en'::text, 'pt_PT'::text, 'pt_BR'::text])))
+);
+ALTER TABLE ONLY identity.profile FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.profile OWNER TO admitone_owner;
+
+-- Name: recovery_code; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.recovery_code (
+    identity_id uuid NOT NULL,
+    digest bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    CONSTRAINT recovery_code_digest_check CHECK ((octet_length(digest) = 32))
+);
+ALTER TABLE ONLY identity.recovery_code FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.recovery_code OWNER TO admitone_owner;
+
+-- Name: totp; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.totp (
+    identity_id uuid NOT NULL,
+    secret_sealed bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    confirmed_at timestamp with time zone,
+    last_step bigint DEFAULT 0 NOT NULL
+);
+ALTER TABLE ONLY identity.totp FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.totp OWNER TO admitone_owner;
+
 -- Name: alert; Type: TABLE; Schema: kernel; Owner: admitone_owner
 CREATE TABLE kernel.alert (
     organization_id uuid NOT NULL,
@@ -952,6 +1076,50 @@ ALTER TABLE ONLY authority.spent_token
 ALTER TABLE ONLY authority.switch
     ADD CONSTRAINT switch_pkey PRIMARY KEY (organization_id, key);
 
+-- Name: apple apple_identity_id_key; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.apple
+    ADD CONSTRAINT apple_identity_id_key UNIQUE (identity_id);
+
+-- Name: apple apple_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.apple
+    ADD CONSTRAINT apple_pkey PRIMARY KEY (subject_hash);
+
+-- Name: challenge challenge_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.challenge
+    ADD CONSTRAINT challenge_pkey PRIMARY KEY (id);
+
+-- Name: email_hash email_hash_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.email_hash
+    ADD CONSTRAINT email_hash_pkey PRIMARY KEY (type, hash);
+
+-- Name: identity identity_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.identity
+    ADD CONSTRAINT identity_pkey PRIMARY KEY (id);
+
+-- Name: merge merge_email_hash_user_id_batch_version_key; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.merge
+    ADD CONSTRAINT merge_email_hash_user_id_batch_version_key UNIQUE (email_hash, user_id, batch_version);
+
+-- Name: merge merge_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.merge
+    ADD CONSTRAINT merge_pkey PRIMARY KEY (guest_id);
+
+-- Name: password password_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.password
+    ADD CONSTRAINT password_pkey PRIMARY KEY (identity_id);
+
+-- Name: profile profile_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.profile
+    ADD CONSTRAINT profile_pkey PRIMARY KEY (identity_id);
+
+-- Name: recovery_code recovery_code_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.recovery_code
+    ADD CONSTRAINT recovery_code_pkey PRIMARY KEY (identity_id, digest);
+
+-- Name: totp totp_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.totp
+    ADD CONSTRAINT totp_pkey PRIMARY KEY (identity_id);
+
 -- Name: alert alert_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.alert
     ADD CONSTRAINT alert_pkey PRIMARY KEY (organization_id, id);
@@ -1079,6 +1247,27 @@ CREATE UNIQUE INDEX session_by_refresh ON authority.session USING btree (refresh
 -- Name: spent_token_by_age; Type: INDEX; Schema: authority; Owner: admitone_owner
 CREATE INDEX spent_token_by_age ON authority.spent_token USING btree (spent_at);
 
+-- Name: challenge_by_age; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE INDEX challenge_by_age ON identity.challenge USING btree (expires_at);
+
+-- Name: challenge_by_identity; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE INDEX challenge_by_identity ON identity.challenge USING btree (identity_id) WHERE (identity_id IS NOT NULL);
+
+-- Name: challenge_by_key; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE UNIQUE INDEX challenge_by_key ON identity.challenge USING btree (key) WHERE (key IS NOT NULL);
+
+-- Name: challenge_by_link; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE UNIQUE INDEX challenge_by_link ON identity.challenge USING btree (digest) WHERE (purpose = ANY (ARRAY['RESET'::text, 'LINK'::text]));
+
+-- Name: email_hash_by_identity; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE INDEX email_hash_by_identity ON identity.email_hash USING btree (identity_id);
+
+-- Name: identity_by_user; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE INDEX identity_by_user ON identity.identity USING btree (merged_into) WHERE (merged_into IS NOT NULL);
+
+-- Name: merge_by_user; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE INDEX merge_by_user ON identity.merge USING btree (user_id);
+
 -- Name: alert_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX alert_by_age ON kernel.alert USING btree (resolved_at) WHERE (resolved_at IS NOT NULL);
 
@@ -1174,6 +1363,42 @@ CREATE INDEX username_held_of_owner ON usernames.username USING btree (owner_typ
 
 -- Name: username_of_owner; Type: INDEX; Schema: usernames; Owner: admitone_owner
 CREATE UNIQUE INDEX username_of_owner ON usernames.username USING btree (owner_type, owner_id) WHERE (status = 'LIVE'::text);
+
+-- Name: apple apple_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.apple
+    ADD CONSTRAINT apple_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES identity.identity(id);
+
+-- Name: email_hash email_hash_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.email_hash
+    ADD CONSTRAINT email_hash_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES identity.identity(id);
+
+-- Name: identity identity_merged_into_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.identity
+    ADD CONSTRAINT identity_merged_into_fkey FOREIGN KEY (merged_into) REFERENCES identity.identity(id);
+
+-- Name: merge merge_guest_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.merge
+    ADD CONSTRAINT merge_guest_id_fkey FOREIGN KEY (guest_id) REFERENCES identity.identity(id);
+
+-- Name: merge merge_user_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.merge
+    ADD CONSTRAINT merge_user_id_fkey FOREIGN KEY (user_id) REFERENCES identity.identity(id);
+
+-- Name: password password_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.password
+    ADD CONSTRAINT password_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES identity.identity(id);
+
+-- Name: profile profile_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.profile
+    ADD CONSTRAINT profile_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES identity.identity(id);
+
+-- Name: recovery_code recovery_code_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.recovery_code
+    ADD CONSTRAINT recovery_code_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES identity.identity(id);
+
+-- Name: totp totp_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.totp
+    ADD CONSTRAINT totp_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES identity.identity(id);
 
 -- Name: alert alert_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.alert
@@ -1281,6 +1506,66 @@ ALTER TABLE authority.spent_token ENABLE ROW LEVEL SECURITY;
 
 -- Name: switch; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
 ALTER TABLE authority.switch ENABLE ROW LEVEL SECURITY;
+
+-- Name: apple; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.apple ENABLE ROW LEVEL SECURITY;
+
+-- Name: profile buyer_own; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY buyer_own ON identity.profile FOR SELECT TO admitone_buyer USING ((identity_id = (NULLIF(current_setting('app.identity_id'::text, true), ''::text))::uuid));
+
+-- Name: challenge; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.challenge ENABLE ROW LEVEL SECURITY;
+
+-- Name: email_hash; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.email_hash ENABLE ROW LEVEL SECURITY;
+
+-- Name: identity; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.identity ENABLE ROW LEVEL SECURITY;
+
+-- Name: apple identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.apple TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: challenge identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.challenge TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: email_hash identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.email_hash TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: identity identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.identity TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: merge identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.merge TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: password identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.password TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: profile identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.profile TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: recovery_code identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.recovery_code TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: totp identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.totp TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: merge; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.merge ENABLE ROW LEVEL SECURITY;
+
+-- Name: challenge overdue; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY overdue ON identity.challenge TO admitone_owner USING ((expires_at < (now() - '7 days'::interval))) WITH CHECK (false);
+
+-- Name: password; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.password ENABLE ROW LEVEL SECURITY;
+
+-- Name: profile; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.profile ENABLE ROW LEVEL SECURITY;
+
+-- Name: recovery_code; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.recovery_code ENABLE ROW LEVEL SECURITY;
+
+-- Name: totp; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.totp ENABLE ROW LEVEL SECURITY;
 
 -- Name: alert; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.alert ENABLE ROW LEVEL SECURITY;
@@ -1533,6 +1818,10 @@ GRANT USAGE ON SCHEMA authority TO admitone_app;
 GRANT USAGE ON SCHEMA authority TO admitone_authority;
 GRANT USAGE ON SCHEMA authority TO admitone_identity;
 
+-- Name: SCHEMA identity; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA identity TO admitone_identity;
+GRANT USAGE ON SCHEMA identity TO admitone_buyer;
+
 -- Name: SCHEMA kernel; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA kernel TO admitone_app;
 GRANT USAGE ON SCHEMA kernel TO admitone_buyer;
@@ -1640,6 +1929,34 @@ GRANT SELECT,INSERT ON TABLE authority.spent_token TO admitone_identity;
 -- Name: TABLE switch; Type: ACL; Schema: authority; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE authority.switch TO admitone_app;
 GRANT SELECT ON TABLE authority.switch TO admitone_authority;
+
+-- Name: TABLE apple; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE ON TABLE identity.apple TO admitone_identity;
+
+-- Name: TABLE challenge; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE identity.challenge TO admitone_identity;
+
+-- Name: TABLE email_hash; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE ON TABLE identity.email_hash TO admitone_identity;
+
+-- Name: TABLE identity; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE identity.identity TO admitone_identity;
+
+-- Name: TABLE merge; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE identity.merge TO admitone_identity;
+
+-- Name: TABLE password; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE identity.password TO admitone_identity;
+
+-- Name: TABLE profile; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE identity.profile TO admitone_identity;
+GRANT SELECT ON TABLE identity.profile TO admitone_buyer;
+
+-- Name: TABLE recovery_code; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE identity.recovery_code TO admitone_identity;
+
+-- Name: TABLE totp; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE identity.totp TO admitone_identity;
 
 -- Name: TABLE alert; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE kernel.alert TO admitone_app;

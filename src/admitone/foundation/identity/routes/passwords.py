@@ -53,8 +53,8 @@ class ResetCompletion(Wire):
 
 
 class PasswordChange(Wire):
-    current_password: Password = ""
     new_password: Password
+    current_password: Password = ""
 
 
 class PasswordSet(Wire):
