@@ -73,6 +73,8 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
 OVERDUE = re.compile(r"\((\w+) < \(now\(\) - '(\d+) days?'::interval\)\)")
 """How a policy says what its table's retention has ended for, as PostgreSQL prints it: `kernel.purge` reads it so."""
 
+REGISTRY_OF_NAMES = "usernames."
+
 READ_WHOLE = {"kernel.limit_counter", "kernel.streak"}
 """Kept for days without an index on the age: they live for a day, and every count must stay a heap-only update."""
 
@@ -340,6 +342,16 @@ def money(catalog: Catalog, _: dict[str, Table], __: tuple[Module, ...]) -> Iter
             yield f"{name} is {column['type']}; money is whole minor units"
 
 
+def usernames(catalog: Catalog, _: dict[str, Table], __: tuple[Module, ...]) -> Iterator[str]:
+    """Names are written by their registry alone: nobody else keeps one, or has a function that reaches there."""
+    for column in catalog.columns:
+        if "username" in column["name"].split("_") and not column["table"].startswith(REGISTRY_OF_NAMES):
+            yield f"{column['table']}.{column['name']} would be a second truth; ask the registry of usernames"
+    for function in catalog.functions:
+        if REGISTRY_OF_NAMES in function["definition"] and not function["name"].startswith(REGISTRY_OF_NAMES):
+            yield f"function {function['name']} reaches into the registry of usernames"
+
+
 CHECKS: tuple[Check, ...] = (
     manifests,
     relations,
@@ -354,6 +366,7 @@ CHECKS: tuple[Check, ...] = (
     functions,
     unwanted,
     money,
+    usernames,
 )
 
 

@@ -4,8 +4,8 @@ import asyncio
 
 import httpx
 
-from admitone.foundation.mail.port import SAFE
 from admitone.kernel.config import Config
+from admitone.kernel.crypto import KEYRING
 from admitone.kernel.db import Database
 from admitone.kernel.embedded import find_server
 from admitone.kernel.ids import PLATFORM_ORGANIZATION
@@ -24,7 +24,7 @@ def test_make_run_shows_a_mail_that_was_posted(desk: Desk):  # noqa: F811
         keys, server = Config.load({"ADMITONE_DATA": str(desk.home)}).keyring, find_server(desk.home)
         assert server
         async with Database(server.url()) as database:
-            with SAFE.wired(keys):
+            with KEYRING.wired(keys):
                 await posted(database, Scope(PLATFORM_ORGANIZATION, "test"), a_letter(address))
 
     asyncio.run(somebody_wants_to_sign_in())

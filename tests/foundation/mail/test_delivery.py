@@ -14,8 +14,9 @@ from admitone.foundation.mail.postman import NotTaken, Postman
 from admitone.kernel.batch import Batcher
 from admitone.kernel.breaker import DependencyUnavailable
 from admitone.kernel.db import Database, Tx
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, uuid7
 from admitone.kernel.jobs.dead import DeadLetterId, Replay, replay
-from admitone.kernel.scope import Caller
+from admitone.kernel.scope import Caller, PeopleScope, Scope
 from admitone.kernel.words import Language
 from tests.builders import an_organization, at_the_same_time
 from tests.jobs import DEADLINE_SECONDS, dead
@@ -99,6 +100,18 @@ async def test_a_letter_with_a_key_is_posted_once_by_however_many(
     elsewhere = await an_organization(database)
     assert await posted(database, elsewhere, letters[0]) == 1, "a key is an organisation's own"
     assert len(await letters_of(superuser, scope)) == 2, "what was posted before is not written down again"
+
+
+async def test_a_transaction_of_people_posts_for_the_platform(
+    database: Database, batcher: Batcher, superuser: asyncpg.Connection, server: MailServer
+):
+    address, platform = an_address(), Scope(PLATFORM_ORGANIZATION, "test")
+    letter = a_letter(address, key=f"sign-in {uuid7()}")
+    for new in (1, 0):
+        assert await database.run(PeopleScope("sign in"), lambda tx: post(tx.platform, [letter])) == new
+    async with a_mail_worker(database, batcher, superuser, platform, server), asyncio.timeout(DEADLINE_SECONDS):
+        while not server.sent_to(address):  # noqa: ASYNC110  The server tells nobody.
+            await asyncio.sleep(0.02)
 
 
 @pytest.mark.parametrize("stage", ["MAIL", "RCPT", "DATA"])

@@ -9,12 +9,12 @@ from admitone.entrypoints.http import Application
 from admitone.entrypoints.http import assemble as assemble_http
 from admitone.entrypoints.modules import MODULES
 from admitone.entrypoints.worker import assemble as assemble_worker
+from admitone.foundation.authority.api import TableAuthority
 from admitone.foundation.mail.handlers import deliver
 from admitone.foundation.mail.mailbox import ROOM, Mailbox
 from admitone.foundation.mail.model import LetterId, Template
 from admitone.foundation.mail.postman import Postman
 from admitone.foundation.mail.settings import KEYS
-from admitone.kernel.authority import NobodyKnown
 from admitone.kernel.batch import Batcher
 from admitone.kernel.config import Config
 from admitone.kernel.db import Database
@@ -34,7 +34,7 @@ async def test_a_letter_that_nobody_sends_is_read_on_a_page(
     database: Database, database_url: str, batcher: Batcher, superuser: asyncpg.Connection, tmp_path: Path
 ):
     config = Config.load({"DATABASE_URL": database_url, "ADMITONE_DATA": str(tmp_path)}, KEYS)
-    application = assemble_http(config, MODULES, NobodyKnown(), strict=True)
+    application = assemble_http(config, MODULES, TableAuthority(), strict=True)
     workshop = assemble_worker(config, [Module("test", jobs=(deliver,))])
     postman = workshop.worker._desk.services[Postman]
     scope, address = await an_organization(database), an_address()
@@ -65,7 +65,7 @@ async def test_production_has_no_mailbox(database_url: str, tmp_path: Path):
     for environ in (given, {**own, "SMTP_URL": MAIL["SMTP_URL"]}):
         config = Config.load(environ, KEYS)
         assert Mailbox.of(config) is None
-        application = assemble_http(config, MODULES, NobodyKnown())
+        application = assemble_http(config, MODULES, TableAuthority())
         assert not [each for each in application.edge.contracts if each.path.startswith("/dev")]
         async with client_of(application) as client:
             assert (await client.get("/dev/mailbox")).status_code == 404

@@ -1,6 +1,6 @@
 """Authority's manifest."""
 
-from admitone.foundation.authority.facts import SessionReused
+from admitone.foundation.authority.facts import SecurityAlert
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
 MODULE = Module(
@@ -24,5 +24,5 @@ MODULE = Module(
         Table("module_entry", TableClass.PLATFORM),
         Table("switch", TableClass.PLATFORM, kept_because="until it is switched back; the trail keeps the rest"),
     ),
-    facts=(SessionReused,),
+    facts=(SecurityAlert,),
 )

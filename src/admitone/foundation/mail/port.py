@@ -3,6 +3,5 @@
 from admitone.foundation.mail.mailbox import Mailbox
 from admitone.foundation.mail.postman import Postman
 from admitone.foundation.mail.routes import mailbox_contracts
-from admitone.foundation.mail.sealing import SAFE
 
-__all__ = ["SAFE", "Mailbox", "Postman", "mailbox_contracts"]
+__all__ = ["Mailbox", "Postman", "mailbox_contracts"]
