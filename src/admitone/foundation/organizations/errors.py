@@ -106,6 +106,48 @@ class UnknownScope(Invalid):
     scope: str
 
 
+class AlreadyInvited(Conflict):
+    """This person has an invitation that is still open."""
+
+    code = "ALREADY_INVITED"
+    next_step = "Revoke it first, to invite them as something else."
+
+
+class AlreadyMember(Conflict):
+    """You already have a place in this team."""
+
+    code = "ALREADY_MEMBER"
+    next_step = "Whoever runs the team can change it."
+
+
+class InvitationNotFound(NotFound):
+    """There is no such invitation, or it does not count any more."""
+
+    code = "INVITATION_NOT_FOUND"
+
+
+class InvitationExpired(Conflict):
+    """This invitation is too old."""
+
+    code = "INVITATION_EXPIRED"
+    next_step = "Ask for a new one."
+
+
+class InvitationOfAnother(Forbidden):
+    """This invitation was sent to another address than yours."""
+
+    code = "INVITATION_OF_ANOTHER"
+    next_step = "Sign in with the address to which it was sent."
+    audited = True
+
+
+class OfficialLinkInvalid(Forbidden):
+    """This link does not count any more."""
+
+    code = "OFFICIAL_LINK_INVALID"
+    next_step = "Ask for a new one in the settings."
+
+
 class OfficialEmailRequired(Forbidden):
     """This needs an official e-mail address of the organisation."""
 

@@ -117,6 +117,19 @@ class SettingsChange(msgspec.Struct, frozen=True):
     settings: Settings
 
 
+class OfficialEmailChange(msgspec.Struct, frozen=True):
+    caller: Caller
+    email: str
+    """Normalised."""
+
+
+class OfficialEmailProof(msgspec.Struct, frozen=True):
+    """The link that was mailed came back."""
+
+    caller: Caller
+    digest: bytes
+
+
 class ModuleSwitch(msgspec.Struct, frozen=True):
     caller: Caller
     module: str
@@ -156,3 +169,61 @@ class Changed(msgspec.Struct, frozen=True):
     level: Level
     before: Membership | None
     after: Membership | None
+
+
+# -- Invitations
+
+
+class Invitation(msgspec.Struct, frozen=True):
+    id: InvitationId
+    email: str
+    membership: Membership
+    state: InvitationState
+    invited_by: IdentityId
+    accepted_by: IdentityId | None
+    created_at: datetime
+    expires_at: datetime
+
+    def state_at(self, now: datetime) -> InvitationState:
+        """One that nobody answered in time is expired, whether or not somebody has written it down."""
+        overdue = self.state is InvitationState.PENDING and self.expires_at <= now
+        return InvitationState.EXPIRED if overdue else self.state
+
+
+class Invite(msgspec.Struct, frozen=True):
+    """Ask somebody to join."""
+
+    caller: Caller
+    email: str
+    """Normalised."""
+    membership: Membership
+    group: dict[UUID, Membership | None] = {}
+    """In a branch: what the caller is in the group."""
+
+
+class Invited(msgspec.Struct, frozen=True):
+    id: InvitationId
+    expires_at: datetime
+
+
+class Revocation(msgspec.Struct, frozen=True):
+    caller: Caller
+    invitation: InvitationId
+    group: dict[UUID, Membership | None] = {}
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """Somebody says yes, with the token from the mail."""
+
+    caller: Caller
+    digest: bytes
+    hashes: frozenset[bytes]
+    """Of the address that the caller has proved, under every live key."""
+    inviter: IdentityId
+    group: dict[UUID, Membership | None] = {}
+    """In a branch: what the caller and whoever invited them are in the group."""
+
+
+class Joined(msgspec.Struct, frozen=True):
+    organization: OrganizationId
+    membership: Membership

@@ -10,7 +10,6 @@ from admitone.foundation.organizations.facts import (
     SettingsChanged,
 )
 from admitone.foundation.organizations.model import INVITATION
-from admitone.foundation.organizations.routes.organizations import FOUNDED_PER_IDENTITY
 from admitone.foundation.organizations.routes.wires import SETTINGS_R, SETTINGS_RW, TEAM_R, TEAM_RW
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
@@ -34,7 +33,7 @@ MODULE = Module(
         Table("invitation", TableClass.TENANT, Privacy.PERSONAL, retention_days=90, aged_by="expires_at"),
     ),
     permissions=(SETTINGS_R, SETTINGS_RW, TEAM_R, TEAM_RW),
-    limits=(FOUNDED_PER_IDENTITY,),
+    limits=routes.LIMITS,
     lifecycles=(INVITATION,),
     facts=(
         OrganizationCreated,

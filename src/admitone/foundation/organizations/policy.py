@@ -39,6 +39,17 @@ RANKS: Final = {role: rank for rank, role in enumerate(MemberRole)}
 LOWEST: Final = len(RANKS)
 """Of whoever is nothing, or something that we do not know."""
 
+ROLE_WORDS: Final[dict[str, str]] = {
+    MemberRole.OWNER: "Owner",
+    MemberRole.CO_OWNER: "Co-owner",
+    MemberRole.ADMIN: "Administrator",
+    MemberRole.STAFF: "Staff",
+    MemberRole.TRAINER: "Trainer",
+    MemberRole.PROMOTER: "Promoter",
+    MemberRole.VIEWER: "Viewer",
+}
+"""As people read it."""
+
 ALWAYS_ON: Final = frozenset({OrganizationModule.DEFINICOES})
 """Without these nobody could switch anything on again."""
 FROM_THE_START: Final = frozenset({OrganizationModule.STAFF, OrganizationModule.DEFINICOES})
@@ -51,8 +62,10 @@ def rank_of(membership: Membership | None) -> int:
     return RANKS.get(membership.role, LOWEST) if membership else LOWEST  # type: ignore[call-overload]
 
 
-def malformed(membership: Membership) -> Refusal | None:
+def impossible(membership: Membership) -> Refusal | None:
     """What cannot be given at all, whoever gives it."""
+    if membership.role == MemberRole.OWNER and membership.level is Level.BRANCH:
+        return OwnerOfGroup()
     if membership.pack is not None and PACKS[membership.pack][0] != membership.role:
         return PackWithoutItsRole(role=PACKS[membership.pack][0])
     strange = next((scope for scope in membership.scopes if not is_scope(scope)), None)
@@ -106,7 +119,7 @@ class Group:
         assert not isinstance(after, Denial)
         if before is None:
             return MemberNotFound()
-        if refusal := (malformed(after) if after else None):
+        if refusal := (impossible(after) if after else None):
             return refusal
         if refusal := why_not_change(self._now.get(actor.uuid), before, after, oneself=target == actor.uuid):
             return refusal
@@ -118,6 +131,13 @@ class Group:
     def admit(self, target: UUID, membership: Membership) -> None:
         """Somebody who was invited and said yes."""
         self._put(target, membership)
+
+    def effective(self, group: Mapping[UUID, Membership | None], who: UUID) -> Membership | None:  # noqa: ARG002
+        """The group knows its members itself."""
+        return self._now.get(who)
+
+    def knows(self, who: UUID) -> bool:
+        return who in self._now
 
     def _put(self, target: UUID, after: Membership | None) -> None:
         if after is None:
@@ -155,7 +175,7 @@ class Branch:
         to = change.to
         if member and member.role == MemberRole.OWNER and to is not None:
             return OwnerOfGroup()
-        if isinstance(to, Membership) and (refusal := self._impossible(to)):
+        if isinstance(to, Membership) and (refusal := impossible(to)):
             return refusal
         before = self.effective(change.group, target)
         after = membership_in(self._organization, member, to)
@@ -171,12 +191,12 @@ class Branch:
     def effective(self, group: Mapping[UUID, Membership | None], who: UUID) -> Membership | None:
         return membership_in(self._organization, group.get(who), self._now.get(who))
 
+    def knows(self, who: UUID) -> bool:
+        """Also whom it keeps out."""
+        return who in self._now
+
     def admit(self, target: UUID, membership: Membership) -> None:
         self._now[target] = membership
-
-    @staticmethod
-    def _impossible(to: Membership) -> Refusal | None:
-        return OwnerOfGroup() if to.role == MemberRole.OWNER else malformed(to)
 
     def written(self) -> dict[UUID, Membership | Denial]:
         return {who: to for who, to in self._now.items() if self._began.get(who) != to}

@@ -12,9 +12,10 @@ from admitone.foundation.organizations.store import organizations as store
 from admitone.foundation.organizations.store.organizations import Card
 from admitone.kernel.db import PlatformTx
 from admitone.kernel.ids import IdentityId, OrganizationId
-from admitone.kernel.scope import PlatformScope, Role
+from admitone.kernel.scope import PeopleScope, PlatformScope, Role
 
 ACROSS: Final = PlatformScope("see a group, of which each organisation sees only its own part", Role.AUTHORITY)
+PEOPLE: Final = PeopleScope("what members are called")
 MOST_ORGANIZATIONS: Final = 200
 MOST_BRANCHES: Final = 1000
 FIRST: Final = UUID(int=0)

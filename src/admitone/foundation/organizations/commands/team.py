@@ -70,8 +70,8 @@ def entry_of(caller: Caller, organization: OrganizationId, changed: Changed) -> 
         caller,
         "organization.change_member",
         str(changed.target),
-        before={**where, **_told(changed.before)},
-        after={**where, **_told(changed.after)},
+        before={**where, **told(changed.before)},
+        after={**where, **told(changed.after)},
     )
 
 
@@ -83,7 +83,7 @@ def fact_of(organization: OrganizationId, changed: Changed) -> MemberChanged:
     return MemberChanged(identity_id=changed.target, organization_id=organization, level=changed.level, fate=fate)
 
 
-def _told(membership: Membership | None) -> dict[str, Any]:
+def told(membership: Membership | None) -> dict[str, Any]:
     if membership is None:
         return {"role": None}
     told: dict[str, Any] = {"role": membership.role, "pack": membership.pack, "scopes": list(membership.scopes)}

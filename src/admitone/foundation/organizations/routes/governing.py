@@ -1,4 +1,4 @@
-"""Modules, legal documents, the gate of the official e-mail, the audit trail."""
+"""Modules, legal documents, the audit trail."""
 
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -8,10 +8,8 @@ from msgspec import Meta
 from admitone.foundation.authority import api as authority
 from admitone.foundation.authority.api import OrganizationModule
 from admitone.foundation.organizations.commands.settings import accept_documents, switch_modules
-from admitone.foundation.organizations.errors import ModuleNeeded, OfficialEmailRequired, OrganizationNotFound
-from admitone.foundation.organizations.gate import require_official_email
-from admitone.foundation.organizations.model import Acceptance, Accepted, LegalDocument, ModuleSwitch, OfficialEmail
-from admitone.foundation.organizations.policy import why_not_official
+from admitone.foundation.organizations.errors import ModuleNeeded, OrganizationNotFound
+from admitone.foundation.organizations.model import Acceptance, Accepted, LegalDocument, ModuleSwitch
 from admitone.foundation.organizations.queries import LAST
 from admitone.foundation.organizations.routes.wires import (
     SETTINGS_R,
@@ -19,7 +17,6 @@ from admitone.foundation.organizations.routes.wires import (
     SOME,
     SOMEBODY,
     THEN,
-    ReasonCode,
 )
 from admitone.foundation.organizations.store import organizations as store
 from admitone.kernel import audit
@@ -161,48 +158,6 @@ async def agree(call: Call, request: AcceptRequest) -> AcceptanceAnswer:
     return AcceptanceAnswer.of(await call.batch(accept_documents, wanted))
 
 
-# -- The gate
-
-
-class GateRequest(Wire):
-    reason_code: ReasonCode
-
-
-class GateAnswer(Wire):
-    ok: bool
-
-
-NOT_YET = why_not_official(OfficialEmail(SOME, "geral@clube.example"), "PAYOUTS_SETTINGS", "req_abc")
-assert NOT_YET is not None
-
-
-official_gate = Contract(
-    id="CAUTH.01",
-    version="1.0.0",
-    owner="organizations",
-    consumers=("web", "mobile", "finance"),
-    summary="Whether the organisation has proved its official e-mail, which sensitive changes need.",
-    post="/api/org/{organizationId}/official-email/gate",
-    takes=GateRequest,
-    gives=GateAnswer,
-    refuses=(OfficialEmailRequired, OrganizationNotFound),
-    audience=Audience.ORGANIZATION,
-    permission=SETTINGS_R,
-    repeats="a check without effects",
-    order_key="none",
-    examples=(
-        Example("proved", takes=GateRequest(reason_code="PAYOUTS_SETTINGS"), gives=GateAnswer(ok=True)),
-        Example("not yet", takes=GateRequest(reason_code="PAYOUTS_SETTINGS"), refuses=NOT_YET),
-    ),
-)
-
-
-@official_gate.serves
-async def pass_gate(call: Call, request: GateRequest) -> GateAnswer:
-    await call.read(require_official_email, call.caller, request.reason_code)
-    return GateAnswer(ok=True)
-
-
 # -- The audit trail
 
 
@@ -277,4 +232,4 @@ async def list_trail(call: Call, request: PageRequest) -> Page[EntryAnswer]:
     return page_of([EntryAnswer.of(entry) for entry in entries], request.limit, key=lambda entry: (entry.id,))
 
 
-CONTRACTS = (modules, switch, acceptances, accept, official_gate, trail)
+CONTRACTS = (modules, switch, acceptances, accept, trail)

@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from admitone.foundation.authority import api as authority
 from admitone.foundation.authority.api import Level, MemberRole, OrganizationModule
+from admitone.foundation.identity.api import InvalidEmail
 from admitone.foundation.organizations import queries
 from admitone.foundation.organizations.commands import founding
 from admitone.foundation.organizations.commands.settings import change_settings
@@ -37,7 +38,7 @@ from admitone.foundation.organizations.routes.wires import (
     me,
 )
 from admitone.foundation.organizations.store import organizations as store
-from admitone.kernel.clock import UnknownZone, zone
+from admitone.kernel.clock import zone
 from admitone.kernel.contracts import (
     Audience,
     Call,
@@ -113,7 +114,7 @@ found = Contract(
     post="/api/organizations",
     takes=FoundRequest,
     gives=FoundAnswer,
-    refuses=(OrganizationExists, UnknownZone),
+    refuses=(OrganizationExists,),
     status=201,
     audience=Audience.PERSON,
     limits=(FOUNDED_PER_IDENTITY,),
@@ -224,7 +225,7 @@ change = Contract(
     put="/api/org/{organizationId}/settings",
     takes=SettingsRequest,
     gives=OrganizationAnswer,
-    refuses=(OrganizationNotFound, SettingsOvertaken, TaxIdIncomplete, OfficialEmailRequired, UnknownZone),
+    refuses=(OrganizationNotFound, SettingsOvertaken, TaxIdIncomplete, OfficialEmailRequired, InvalidEmail),
     audience=Audience.ORGANIZATION,
     permission=SETTINGS_RW,
     repeats="the version is another after the first time, and the second is refused",
@@ -288,7 +289,7 @@ branch_out = Contract(
     post="/api/org/{organizationId}/branches",
     takes=FoundRequest,
     gives=FoundAnswer,
-    refuses=(OrganizationExists, OrganizationNotFound, NotAMother, UnknownZone),
+    refuses=(OrganizationExists, OrganizationNotFound, NotAMother),
     status=201,
     audience=Audience.ORGANIZATION,
     permission=SETTINGS_RW,

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from admitone.foundation.authority import api as authority
 from admitone.foundation.authority.api import Denial, Level, MemberRole, Membership, RolePack
+from admitone.foundation.identity.api import Profile, list_profiles
 from admitone.foundation.organizations import queries
 from admitone.foundation.organizations.commands.team import change_members, change_overrides
 from admitone.foundation.organizations.errors import (
@@ -23,7 +24,7 @@ from admitone.foundation.organizations.errors import (
     UnknownScope,
 )
 from admitone.foundation.organizations.model import Change, Changed
-from admitone.foundation.organizations.queries import ACROSS, FIRST, Member
+from admitone.foundation.organizations.queries import ACROSS, FIRST, PEOPLE, Member
 from admitone.foundation.organizations.routes.organizations import group_of
 from admitone.foundation.organizations.routes.wires import SOMEBODY, TEAM_R, TEAM_RW, here, me
 from admitone.kernel.contracts import Audience, Call, Contract, Example, Page, PageRequest, Wire, cursor_of
@@ -91,6 +92,8 @@ class MembershipAnswer(Wire):
 
 class MemberAnswer(Wire):
     identity: IdentityId
+    display_name: str | None
+    """Addresses are for whoever exports them and says why."""
     is_now: MembershipAnswer | None
     """What they are here, all in all; nothing, when the branch says so, or they are limited to others."""
     level: Level | None
@@ -101,9 +104,10 @@ class MemberAnswer(Wire):
     """Whether this branch says something else."""
 
     @classmethod
-    def of(cls, member: Member) -> "MemberAnswer":
+    def of(cls, member: Member, profile: Profile | None) -> "MemberAnswer":
         return cls(
             identity=member.identity,
+            display_name=profile.display_name if profile else None,
             is_now=MembershipAnswer.of(member.effective),
             level=member.effective.level if member.effective else None,
             inherited=MembershipAnswer.of(member.member),
@@ -112,7 +116,9 @@ class MemberAnswer(Wire):
 
 
 DESK: Final = MembershipAnswer(role=MemberRole.STAFF, pack=RolePack.FRONT_DESK, scopes=[], branches=None)
-SHOWN: Final = MemberAnswer(identity=SOMEBODY, is_now=DESK, level=Level.GROUP, inherited=DESK, overridden=False)
+SHOWN: Final = MemberAnswer(
+    identity=SOMEBODY, display_name="Ana", is_now=DESK, level=Level.GROUP, inherited=DESK, overridden=False
+)
 
 
 members = Contract(
@@ -138,7 +144,9 @@ async def list_members(call: Call, request: PageRequest) -> Page[MemberAnswer]:
     group = await group_of(call)
     team = await call.read(queries.list_team, group, here(call), after, request.limit + 1, scope=ACROSS)
     level = level_of(call, group)
-    shown = [MemberAnswer.of(member) for member in team[: request.limit] if queries.belongs(member, level)]
+    there = [member for member in team[: request.limit] if queries.belongs(member, level)]
+    profiles = await call.read(list_profiles, [member.identity for member in there], scope=PEOPLE)
+    shown = [MemberAnswer.of(member, profiles.get(member.identity)) for member in there]
     # Whoever is nothing here is left out, so the page ends where the look did, and not with the last one shown.
     more = len(team) > request.limit
     return Page(items=shown, next_cursor=cursor_of((team[request.limit - 1].identity.uuid,)) if more else None)

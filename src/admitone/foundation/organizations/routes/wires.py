@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from admitone.foundation.authority.api import OrganizationModule
+from admitone.foundation.identity.api import normalise_email
 from admitone.foundation.organizations.model import Organization, OrganizationStatus, Settings
 from admitone.kernel.clock import zone
 from admitone.kernel.contracts import Call, Instant, Wire
@@ -58,7 +59,7 @@ class SettingsWire(Wire):
             self.tax_country,
             self.invoice_prefix,
             tuple(self.invoice_address),
-            self.invoice_email,
+            normalise_email(self.invoice_email) if self.invoice_email else None,
             self.default_currency,
             self.time_zone,
             self.language,

@@ -8,6 +8,7 @@ import msgspec
 
 from admitone.foundation.organizations.errors import OrganizationNotFound
 from admitone.foundation.organizations.model import (
+    OFFICIAL_LINK_LASTS,
     Accepted,
     LegalDocument,
     OfficialEmail,
@@ -76,6 +77,34 @@ CHANGE_SETTINGS = """
            home_city = $13, version = version + $14
      WHERE organization_id = $1
        AND version = $2
+"""
+
+
+SET_OFFICIAL_EMAIL = """
+    UPDATE organizations.organization
+       SET official_email = $2, official_email_verified_at = NULL, official_email_digest = $3,
+           official_email_asked_at = $4
+     WHERE organization_id = $1
+"""
+
+
+LOCK_LINK = Lock(
+    """
+    SELECT organization_id, official_email_digest, official_email_asked_at
+      FROM organizations.organization
+     WHERE organization_id = $1
+       AND organization_id = ANY($2::uuid[])
+     ORDER BY organization_id
+    """,
+    key="organization_id",
+)
+
+
+VERIFY_OFFICIAL_EMAIL = """
+    UPDATE organizations.organization
+       SET official_email_verified_at = $3, official_email_digest = NULL, official_email_asked_at = NULL
+     WHERE organization_id = $1
+       AND official_email_digest = $2
 """
 
 
@@ -150,6 +179,24 @@ async def change_settings(tx: Tx, before: Organization, settings: Settings, time
     """The version counts every change, also of those that were written together."""
     values = msgspec.structs.astuple(settings)
     await tx.execute_exactly(1, CHANGE_SETTINGS, before.version, *values, times)
+
+
+async def set_official_email(tx: Tx, email: str, digest: bytes) -> None:
+    await tx.execute_exactly(1, SET_OFFICIAL_EMAIL, email, digest, tx.now)
+
+
+async def lock_link(tx: Tx, inputs: Sequence[object]) -> bytes | None:
+    """The digest of the link that the official address waits for, unless it waits too long already."""
+    rows = await tx.lock(LOCK_LINK, inputs, lambda _: tx.scope.organization.uuid)
+    row = rows.get(tx.scope.organization.uuid)
+    if row is None or row["official_email_digest"] is None:
+        return None
+    digest: bytes = row["official_email_digest"]
+    return digest if row["official_email_asked_at"] > tx.now - OFFICIAL_LINK_LASTS else None
+
+
+async def verify_official_email(tx: Tx, digest: bytes) -> None:
+    await tx.execute_exactly(1, VERIFY_OFFICIAL_EMAIL, digest, tx.now)
 
 
 async def find_cards(tx: PlatformTx, organizations: Sequence[UUID]) -> dict[UUID, Card]:
