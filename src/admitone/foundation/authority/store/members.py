@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from admitone.foundation.authority.model import Denial, Level, Membership
-from admitone.kernel.db import Busy, PlatformTx, Record, Tx
+from admitone.kernel.db import PlatformTx, Record, Tx
 from admitone.kernel.statements import Insert, Lock
 
 INSERT_BRANCH = Insert("authority.branch", {"group_id": "uuid", "created_at": "timestamptz"})
@@ -20,12 +20,11 @@ LOCK_MEMBERS = Lock(
     SELECT identity_id, role, pack, scopes, branches, version
       FROM authority.group_member
      WHERE organization_id = $1
-       AND (identity_id = ANY($2::uuid[]) OR role = 'OWNER')
+       AND identity_id = ANY($2::uuid[])
      ORDER BY identity_id
     """,
     key="identity_id",
 )
-"""Those who are meant, and the owners: whoever takes one away holds all of them, so that one stays."""
 
 
 LIST_OWNERS = """
@@ -238,13 +237,9 @@ async def find_group(tx: Tx) -> UUID | None:
 
 
 async def lock_members(tx: Tx, identities: Sequence[UUID]) -> dict[UUID, Membership]:
-    """Those of them who are members, and every owner."""
-    rows = await tx.lock(LOCK_MEMBERS, identities, lambda identity: identity)
-    if not tx.patient:
-        # An owner whom another transaction holds was skipped, and is not gone.
-        held = [row["identity_id"] for row in await tx.fetch(LIST_OWNERS) if row["identity_id"] not in rows]
-        if held:
-            raise Busy({owner: [] for owner in held})
+    """Those of them who are members, and every owner: whoever takes one away holds all of them, so that one stays."""
+    owners = [row["identity_id"] for row in await tx.fetch(LIST_OWNERS)]
+    rows = await tx.lock(LOCK_MEMBERS, [*{*identities, *owners}], lambda identity: identity)
     return {
         identity: Membership(
             row["role"],
