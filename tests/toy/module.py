@@ -31,6 +31,7 @@ MODULE = Module(
     ),
     permissions=(INCREMENT, READ, MANAGE),
     limits=(PER_DEVICE,),
+    features=("toy.later",),
     ports=(SAFE,),
     lifecycles=(COUNTER,),
     facts=(CounterIncremented,),

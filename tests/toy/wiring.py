@@ -1,5 +1,6 @@
-"""Who gives the toy what it needs, as an entry point would say it. To import it is to wire it, once per process."""
+"""Who gives the toy, and authority beside it, what they need, as an entry point would say it. To import it is to wire it, once per process."""
 
+from admitone.foundation.authority import port as authority
 from admitone.kernel.crypto import KeyRing
 from tests.toy.port import SAFE
 
@@ -7,3 +8,4 @@ TOY_KEY = b"a key for toys, known to everybody"
 """The same in every process: what a killed server sealed, the next one opens."""
 
 SAFE.wire(KeyRing({1: TOY_KEY}))
+authority.SAFE.wire(KeyRing({1: TOY_KEY}))

@@ -11,6 +11,7 @@ from functools import partial
 
 from admitone.entrypoints.duties import subscriptions_of
 from admitone.entrypoints.modules import MODULES
+from admitone.entrypoints.wiring import wire
 from admitone.foundation.authority.api import TableAuthority
 from admitone.kernel import config as settings
 from admitone.kernel import failpoints
@@ -62,6 +63,7 @@ class Application:
 
 def build(config: Config) -> Application:
     """The application of `admitone serve`."""
+    wire(config)
     return assemble(config, MODULES, TableAuthority())
 
 

@@ -18,6 +18,7 @@ from prometheus_client import start_http_server
 from admitone.entrypoints.duties import duties_of
 from admitone.entrypoints.http import check_login, database_url
 from admitone.entrypoints.modules import MODULES
+from admitone.entrypoints.wiring import wire
 from admitone.kernel import config as settings
 from admitone.kernel import failpoints, telemetry
 from admitone.kernel.alerts import Watch, check_rules
@@ -68,6 +69,7 @@ class Workshop:
 
 def build(config: Config) -> Workshop:
     """The workshop of `admitone worker`."""
+    wire(config)
     return assemble(config, MODULES, rhythm=Rhythm(grace_seconds=float(config.find(settings.WORKER_GRACE) or 10)))
 
 
