@@ -20,6 +20,7 @@ from admitone.kernel.contracts import Edge
 from admitone.kernel.db import Database
 from admitone.kernel.embedded import SUPERUSER, Cluster
 from admitone.kernel.migrate import migrate
+from tests.people import application, site  # noqa: F401, fixtures for all
 from tests.toy.authority import ToyAuthority
 from tests.toy.module import MODULE
 
@@ -125,10 +126,10 @@ async def edge(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> A
         "ADMITONE_DATA": str(tmp_path_factory.mktemp("home")),
         "ORYA_CRON_SECRET": INTERNAL_SECRET,
     }
-    application = assemble(Config.load(surroundings), [*MODULES, MODULE], ToyAuthority(), strict=True)
-    await application.start()
-    yield application.edge
-    await application.close()
+    toy = assemble(Config.load(surroundings), [*MODULES, MODULE], ToyAuthority(), strict=True)
+    await toy.start()
+    yield toy.edge
+    await toy.close()
 
 
 @pytest.fixture

@@ -1,0 +1,129 @@
+"""People, their organisations and what they are there, as tests need them: committed, and known to the real authority.
+
+owner = await a_person(database)
+club = await an_organization_of(database, owner)
+desk = await a_member(database, club, MemberRole.STAFF, RolePack.FRONT_DESK)
+answer = await site.get(f"/api/org/{club}/…", headers=desk.headers)
+"""
+
+from collections.abc import AsyncIterator, Collection
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from admitone.entrypoints.http import Application, assemble
+from admitone.entrypoints.modules import MODULES
+from admitone.foundation.authority import api as authority
+from admitone.foundation.authority.api import Denial, Level, MemberRole, Membership, OrganizationModule, RolePack
+from admitone.kernel.config import Config
+from admitone.kernel.db import Database, PeopleTx, Tx
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId
+from admitone.kernel.scope import Caller, PeopleScope, Scope
+
+EVERY_MODULE = frozenset(OrganizationModule)
+OPEN_TENANT = "INSERT INTO kernel.tenant (id, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING"
+
+
+@pytest.fixture(scope="session")
+async def application(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Application]:
+    """All that `admitone serve` serves, behind the real edge and the real authority, on this worker's database."""
+    surroundings = {"DATABASE_URL": database_url, "ADMITONE_DATA": str(tmp_path_factory.mktemp("home"))}
+    application = assemble(Config.load(surroundings), MODULES, authority.TableAuthority(), strict=True)
+    await application.start()
+    yield application
+    await application.close()
+
+
+@pytest.fixture
+async def site(application: Application) -> AsyncIterator[httpx.AsyncClient]:
+    """Our API as a client sees it."""
+    transport = httpx.ASGITransport(application.edge, client=("203.0.113.9", 4711))
+    async with httpx.AsyncClient(transport=transport, base_url="http://admitone.test") as client:
+        yield client
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who is signed in."""
+
+    identity: IdentityId
+    access_token: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"authorization": f"Bearer {self.access_token}"}
+
+    @property
+    def caller(self) -> Caller:
+        return Caller(self.identity)
+
+
+async def a_person(database: Database, *, confirmed: bool = True, identity: IdentityId | None = None) -> Person:
+    """Somebody who has just signed in; with a database whose clock is behind, somebody who did so a while ago."""
+    who = identity or IdentityId.new()
+
+    async def sign_in(tx: PeopleTx) -> str:
+        opening = authority.Opening(who, authority.Method.PASSWORD, tx.now if confirmed else None)
+        [opened] = await authority.open_sessions(tx, [opening])
+        return opened.access_token
+
+    return Person(who, await database.run(PeopleScope("test"), sign_in))
+
+
+async def an_organization_of(
+    database: Database, owner: Person, modules: Collection[str] = EVERY_MODULE
+) -> OrganizationId:
+    """An organisation that is a group of its own, with these modules on."""
+    organization = OrganizationId.new()
+
+    async def found(tx: Tx) -> None:
+        await tx.execute(OPEN_TENANT, tx.now)
+        await authority.insert_branch(tx, organization.uuid)
+        await authority.put_members(tx, {owner.identity.uuid: Membership(MemberRole.OWNER)})
+        await authority.put_modules(tx, {each: each in modules for each in OrganizationModule})
+
+    await database.run(Scope(organization, "test"), found)
+    return organization
+
+
+async def a_branch_of(
+    database: Database, mother: OrganizationId, modules: Collection[str] = EVERY_MODULE
+) -> OrganizationId:
+    branch = OrganizationId.new()
+
+    async def found(tx: Tx) -> None:
+        await tx.execute(OPEN_TENANT, tx.now)
+        await authority.insert_branch(tx, mother.uuid)
+        await authority.put_modules(tx, {each: each in modules for each in OrganizationModule})
+
+    await database.run(Scope(branch, "test"), found)
+    return branch
+
+
+async def a_member(
+    database: Database,
+    group: OrganizationId,
+    role: MemberRole,
+    pack: RolePack | None = None,
+    *,
+    scopes: tuple[str, ...] = (),
+    branches: tuple[OrganizationId, ...] | None = None,
+    person: Person | None = None,
+) -> Person:
+    """A member of the group that this organisation is the mother of."""
+    person = person or await a_person(database)
+    within = None if branches is None else tuple(branch.uuid for branch in branches)
+    membership = Membership(role, pack, scopes, Level.GROUP, within)
+    await database.run(Scope(group, "test"), lambda tx: authority.put_members(tx, {person.identity.uuid: membership}))
+    return person
+
+
+async def an_override(database: Database, branch: OrganizationId, person: Person, instead: Membership | Denial) -> None:
+    """What somebody is in this branch, whatever they are in its group."""
+    await database.run(Scope(branch, "test"), lambda tx: authority.put_overrides(tx, {person.identity.uuid: instead}))
+
+
+async def a_platform_admin(database: Database, role: MemberRole = MemberRole.ADMIN) -> Person:
+    """One of those who run the installation."""
+    return await a_member(database, PLATFORM_ORGANIZATION, role)
