@@ -2,9 +2,21 @@
 CREATE SCHEMA authority;
 ALTER SCHEMA authority OWNER TO admitone_owner;
 
+-- Name: identity; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA identity;
+ALTER SCHEMA identity OWNER TO admitone_owner;
+
 -- Name: kernel; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA kernel;
 ALTER SCHEMA kernel OWNER TO admitone_owner;
+
+-- Name: mail; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA mail;
+ALTER SCHEMA mail OWNER TO admitone_owner;
+
+-- Name: usernames; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA usernames;
+ALTER SCHEMA usernames OWNER TO admitone_owner;
 
 -- Name: add_partitions(timestamp with time zone, timestamp with time zone); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
 CREATE FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) RETURNS integer
@@ -182,6 +194,185 @@ END
 $$;
 ALTER FUNCTION kernel.set_scope(organization uuid, identity uuid, cities text, patience_ms integer, writes boolean, OUT at timestamp with time zone, OUT transaction_id text) OWNER TO admitone_owner;
 
+-- Name: claim(text, uuid[], text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) RETURNS SETOF record
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    wanted   text;
+    claimant uuid;
+    there    usernames.username;
+    is_own   boolean;
+BEGIN
+    PERFORM usernames.hold_still(kind, owners, names);
+    FOR place, claimant, wanted IN SELECT v.place, v.owner, v.name
+                                     FROM unnest(owners, names) WITH ORDINALITY AS v(owner, name, place)
+                                    ORDER BY v.place LOOP
+        SELECT u.* INTO there FROM usernames.username AS u WHERE u.name = wanted;
+        is_own := COALESCE(there.owner_type = kind AND there.owner_id = claimant, false);
+        SELECT max(u.held_until) INTO until
+          FROM usernames.username AS u
+         WHERE u.owner_type = kind AND u.owner_id = claimant AND u.status = 'HELD' AND u.held_until > at;
+        outcome := CASE
+            WHEN is_own AND there.status = 'LIVE' THEN 'KEPT'
+            WHEN there.status = 'LIVE' OR (there.held_until > at AND NOT is_own) THEN 'TAKEN'
+            WHEN until IS NOT NULL AND NOT (is_own AND there.held_until > at) THEN 'COOLDOWN'
+            ELSE 'CLAIMED' END;
+        IF outcome = 'CLAIMED' THEN
+            PERFORM usernames.leave(kind, ARRAY[claimant], at);
+            INSERT INTO usernames.username AS u (name, owner_type, owner_id, status, claimed_at)
+            VALUES (wanted, kind, claimant, 'LIVE', at)
+                ON CONFLICT (name) DO UPDATE
+               SET owner_type = EXCLUDED.owner_type, owner_id = EXCLUDED.owner_id, status = 'LIVE',
+                   claimed_at = EXCLUDED.claimed_at, held_until = NULL
+             WHERE u.status = 'HELD' AND (u.held_until <= at OR is_own);
+            IF NOT FOUND THEN
+                RAISE EXCEPTION 'a username was given to two at once' USING ERRCODE = 'unique_violation';
+            END IF;
+        END IF;
+        RETURN NEXT;
+    END LOOP;
+END
+$$;
+ALTER FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: claim_for_organization(uuid, text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.claim_for_organization(organization uuid, names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) RETURNS SETOF record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM usernames.require_own(organization);
+    RETURN QUERY SELECT c.place, c.outcome, c.until
+                   FROM usernames.claim(
+                        'ORGANIZATION', array_fill(organization, ARRAY[cardinality(names)]), names, at) AS c;
+END
+$$;
+ALTER FUNCTION usernames.claim_for_organization(organization uuid, names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: claim_for_people(uuid[], text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.claim_for_people(people uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) RETURNS SETOF record
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT c.place, c.outcome, c.until FROM usernames.claim('USER', people, names, at) AS c
+$$;
+ALTER FUNCTION usernames.claim_for_people(people uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: forget(integer, timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.forget(most integer, at timestamp with time zone) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    WITH gone AS (
+        DELETE FROM usernames.username
+         WHERE name IN (SELECT u.name
+                          FROM usernames.username AS u
+                         WHERE u.status = 'HELD' AND u.held_until <= at
+                         ORDER BY u.held_until
+                         LIMIT most
+                           FOR UPDATE SKIP LOCKED)
+        RETURNING name
+    )
+    SELECT count(*) FROM gone
+$$;
+ALTER FUNCTION usernames.forget(most integer, at timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: hold_still(text, uuid[], text[]); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.hold_still(kind text, owners uuid[], names text[]) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(number)
+       FROM (SELECT DISTINCT hashtextextended('usernames ' || thing, 0) AS number
+               FROM (SELECT kind || ' ' || owner FROM unnest(owners) AS owner
+                      UNION ALL
+                     SELECT name FROM unnest(names) AS name) AS things(thing)
+              ORDER BY number) AS sorted;
+END
+$$;
+ALTER FUNCTION usernames.hold_still(kind text, owners uuid[], names text[]) OWNER TO admitone_owner;
+
+-- Name: leave(text, uuid[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.leave(kind text, owners uuid[], at timestamp with time zone) RETURNS SETOF uuid
+    LANGUAGE sql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    UPDATE usernames.username
+       SET status = 'HELD', held_until = at + interval '360 hours'
+     WHERE owner_type = kind
+       AND owner_id = ANY (owners)
+       AND status = 'LIVE'
+    RETURNING owner_id
+$$;
+ALTER FUNCTION usernames.leave(kind text, owners uuid[], at timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: names_of(text, uuid[]); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.names_of(kind text, owners uuid[], OUT owner_id uuid, OUT name text) RETURNS SETOF record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT u.owner_id, u.name
+      FROM usernames.username AS u
+     WHERE u.owner_type = kind
+       AND u.owner_id = ANY (owners)
+       AND u.status = 'LIVE'
+$$;
+ALTER FUNCTION usernames.names_of(kind text, owners uuid[], OUT owner_id uuid, OUT name text) OWNER TO admitone_owner;
+
+-- Name: release_of_organization(uuid, timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.release_of_organization(organization uuid, at timestamp with time zone) RETURNS SETOF uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM usernames.require_own(organization), usernames.hold_still('ORGANIZATION', ARRAY[organization], '{}');
+    RETURN QUERY SELECT l FROM usernames.leave('ORGANIZATION', ARRAY[organization], at) AS l;
+END
+$$;
+ALTER FUNCTION usernames.release_of_organization(organization uuid, at timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: release_of_people(uuid[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.release_of_people(people uuid[], at timestamp with time zone) RETURNS SETOF uuid
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM usernames.hold_still('USER', people, '{}');
+    RETURN QUERY SELECT l FROM usernames.leave('USER', people, at) AS l;
+END
+$$;
+ALTER FUNCTION usernames.release_of_people(people uuid[], at timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: require_own(uuid); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.require_own(organization uuid) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF organization IS DISTINCT FROM NULLIF(current_setting('app.organization_id', true), '')::uuid THEN
+        RAISE EXCEPTION 'another organisation''s username' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+END
+$$;
+ALTER FUNCTION usernames.require_own(organization uuid) OWNER TO admitone_owner;
+
+-- Name: resolve(text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
+CREATE FUNCTION usernames.resolve(names text[], at timestamp with time zone, OUT name text, OUT owner_type text, OUT owner_id uuid) RETURNS SETOF record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT u.name,
+           CASE WHEN u.status = 'LIVE' THEN u.owner_type END,
+           CASE WHEN u.status = 'LIVE' THEN u.owner_id END
+      FROM usernames.username AS u
+     WHERE u.name = ANY (names)
+       AND (u.status = 'LIVE' OR u.held_until > at)
+$$;
+ALTER FUNCTION usernames.resolve(names text[], at timestamp with time zone, OUT name text, OUT owner_type text, OUT owner_id uuid) OWNER TO admitone_owner;
+
 -- Name: branch; Type: TABLE; Schema: authority; Owner: admitone_owner
 CREATE TABLE authority.branch (
     organization_id uuid NOT NULL,
@@ -315,6 +506,126 @@ CREATE TABLE authority.switch (
 );
 ALTER TABLE ONLY authority.switch FORCE ROW LEVEL SECURITY;
 ALTER TABLE authority.switch OWNER TO admitone_owner;
+
+-- Name: apple; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.apple (
+    subject_hash bytea NOT NULL,
+    identity_id uuid NOT NULL,
+    linked_at timestamp with time zone NOT NULL,
+    CONSTRAINT apple_subject_hash_check CHECK ((octet_length(subject_hash) = 32))
+);
+ALTER TABLE ONLY identity.apple FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.apple OWNER TO admitone_owner;
+
+-- Name: challenge; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.challenge (
+    id uuid NOT NULL,
+    purpose text NOT NULL,
+    digest bytea NOT NULL,
+    identity_id uuid,
+    sealed bytea NOT NULL,
+    attempts_left smallint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    key text,
+    CONSTRAINT challenge_attempts_left_check CHECK ((attempts_left >= 0)),
+    CONSTRAINT challenge_check CHECK ((expires_at > created_at)),
+    CONSTRAINT challenge_digest_check CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT challenge_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
+    CONSTRAINT challenge_purpose_check CHECK ((purpose = ANY (ARRAY['SIGN_IN'::text, 'RESET'::text, 'LINK'::text, 'CHANGE_EMAIL'::text, 'STEP_UP'::text])))
+);
+ALTER TABLE ONLY identity.challenge FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.challenge OWNER TO admitone_owner;
+
+-- Name: email_hash; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.email_hash (
+    type text NOT NULL,
+    hash bytea NOT NULL,
+    key_version smallint NOT NULL,
+    identity_id uuid NOT NULL,
+    CONSTRAINT email_hash_hash_check CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT email_hash_key_version_check CHECK (((key_version >= 1) AND (key_version <= 255))),
+    CONSTRAINT email_hash_type_check CHECK ((type = ANY (ARRAY['USER'::text, 'GUEST_EMAIL'::text])))
+);
+ALTER TABLE ONLY identity.email_hash FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.email_hash OWNER TO admitone_owner;
+
+-- Name: identity; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.identity (
+    id uuid NOT NULL,
+    type text NOT NULL,
+    status text NOT NULL,
+    merged_into uuid,
+    email_verified_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT identity_check CHECK (((status = 'TOMBSTONE'::text) = (merged_into IS NOT NULL))),
+    CONSTRAINT identity_check1 CHECK (((status <> 'TOMBSTONE'::text) OR (type = 'GUEST_EMAIL'::text))),
+    CONSTRAINT identity_check2 CHECK (((type = 'USER'::text) OR (email_verified_at IS NULL))),
+    CONSTRAINT identity_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'TOMBSTONE'::text, 'ERASED'::text]))),
+    CONSTRAINT identity_type_check CHECK ((type = ANY (ARRAY['USER'::text, 'GUEST_EMAIL'::text])))
+);
+ALTER TABLE ONLY identity.identity FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.identity OWNER TO admitone_owner;
+
+-- Name: merge; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.merge (
+    guest_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    email_hash bytea NOT NULL,
+    batch_version integer NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT merge_batch_version_check CHECK ((batch_version > 0)),
+    CONSTRAINT merge_email_hash_check CHECK ((octet_length(email_hash) = 32))
+);
+ALTER TABLE ONLY identity.merge FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.merge OWNER TO admitone_owner;
+
+-- Name: password; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.password (
+    identity_id uuid NOT NULL,
+    hash text NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT password_hash_check CHECK (((hash ~~ '$argon2id$%'::text) AND (length(hash) <= 200)))
+);
+ALTER TABLE ONLY identity.password FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.password OWNER TO admitone_owner;
+
+-- Name: profile; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.profile (
+    identity_id uuid NOT NULL,
+    email_sealed bytea NOT NULL,
+    display_name text,
+    language text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT profile_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 100))),
+    CONSTRAINT profile_language_check CHECK ((language = ANY (ARRAY['en'::text, 'pt_PT'::text, 'pt_BR'::text])))
+);
+ALTER TABLE ONLY identity.profile FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.profile OWNER TO admitone_owner;
+
+-- Name: recovery_code; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.recovery_code (
+    identity_id uuid NOT NULL,
+    digest bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    CONSTRAINT recovery_code_digest_check CHECK ((octet_length(digest) = 32))
+);
+ALTER TABLE ONLY identity.recovery_code FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.recovery_code OWNER TO admitone_owner;
+
+-- Name: totp; Type: TABLE; Schema: identity; Owner: admitone_owner
+CREATE TABLE identity.totp (
+    identity_id uuid NOT NULL,
+    secret_sealed bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    confirmed_at timestamp with time zone,
+    last_step bigint DEFAULT 0 NOT NULL
+);
+ALTER TABLE ONLY identity.totp FORCE ROW LEVEL SECURITY;
+ALTER TABLE identity.totp OWNER TO admitone_owner;
 
 -- Name: alert; Type: TABLE; Schema: kernel; Owner: admitone_owner
 CREATE TABLE kernel.alert (
@@ -696,6 +1007,43 @@ WITH (fillfactor='50');
 ALTER TABLE ONLY kernel.worker FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.worker OWNER TO admitone_owner;
 
+-- Name: letter; Type: TABLE; Schema: mail; Owner: admitone_owner
+CREATE TABLE mail.letter (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    template text NOT NULL,
+    language text NOT NULL,
+    sealed bytea,
+    created_at timestamp with time zone NOT NULL,
+    sent_at timestamp with time zone,
+    refused_at timestamp with time zone,
+    CONSTRAINT letter_check CHECK ((num_nonnulls(sealed, sent_at, refused_at) = 1)),
+    CONSTRAINT letter_language_check CHECK (((length(language) >= 2) AND (length(language) <= 20))),
+    CONSTRAINT letter_sealed_check CHECK ((length(sealed) <= 20000)),
+    CONSTRAINT letter_template_check CHECK (((length(template) >= 1) AND (length(template) <= 100)))
+);
+ALTER TABLE ONLY mail.letter FORCE ROW LEVEL SECURITY;
+ALTER TABLE mail.letter OWNER TO admitone_owner;
+
+-- Name: username; Type: TABLE; Schema: usernames; Owner: admitone_owner
+CREATE TABLE usernames.username (
+    name text NOT NULL,
+    owner_type text NOT NULL,
+    owner_id uuid NOT NULL,
+    status text NOT NULL,
+    claimed_at timestamp with time zone NOT NULL,
+    held_until timestamp with time zone,
+    CONSTRAINT username_check CHECK (((status = 'HELD'::text) = (held_until IS NOT NULL))),
+    CONSTRAINT username_name_check CHECK (((length(name) >= 4) AND (length(name) <= 15))),
+    CONSTRAINT username_name_check1 CHECK ((name IS NFC NORMALIZED)),
+    CONSTRAINT username_name_check2 CHECK ((name = lower((name COLLATE "C")))),
+    CONSTRAINT username_name_check3 CHECK ((name !~ '\s'::text)),
+    CONSTRAINT username_owner_type_check CHECK ((owner_type = ANY (ARRAY['USER'::text, 'ORGANIZATION'::text]))),
+    CONSTRAINT username_status_check CHECK ((status = ANY (ARRAY['LIVE'::text, 'HELD'::text])))
+);
+ALTER TABLE ONLY usernames.username FORCE ROW LEVEL SECURITY;
+ALTER TABLE usernames.username OWNER TO admitone_owner;
+
 -- Name: branch branch_pkey; Type: CONSTRAINT; Schema: authority; Owner: admitone_owner
 ALTER TABLE ONLY authority.branch
     ADD CONSTRAINT branch_pkey PRIMARY KEY (organization_id);
@@ -727,6 +1075,50 @@ ALTER TABLE ONLY authority.spent_token
 -- Name: switch switch_pkey; Type: CONSTRAINT; Schema: authority; Owner: admitone_owner
 ALTER TABLE ONLY authority.switch
     ADD CONSTRAINT switch_pkey PRIMARY KEY (organization_id, key);
+
+-- Name: apple apple_identity_id_key; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.apple
+    ADD CONSTRAINT apple_identity_id_key UNIQUE (identity_id);
+
+-- Name: apple apple_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.apple
+    ADD CONSTRAINT apple_pkey PRIMARY KEY (subject_hash);
+
+-- Name: challenge challenge_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.challenge
+    ADD CONSTRAINT challenge_pkey PRIMARY KEY (id);
+
+-- Name: email_hash email_hash_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.email_hash
+    ADD CONSTRAINT email_hash_pkey PRIMARY KEY (type, hash);
+
+-- Name: identity identity_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.identity
+    ADD CONSTRAINT identity_pkey PRIMARY KEY (id);
+
+-- Name: merge merge_email_hash_user_id_batch_version_key; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.merge
+    ADD CONSTRAINT merge_email_hash_user_id_batch_version_key UNIQUE (email_hash, user_id, batch_version);
+
+-- Name: merge merge_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.merge
+    ADD CONSTRAINT merge_pkey PRIMARY KEY (guest_id);
+
+-- Name: password password_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.password
+    ADD CONSTRAINT password_pkey PRIMARY KEY (identity_id);
+
+-- Name: profile profile_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.profile
+    ADD CONSTRAINT profile_pkey PRIMARY KEY (identity_id);
+
+-- Name: recovery_code recovery_code_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.recovery_code
+    ADD CONSTRAINT recovery_code_pkey PRIMARY KEY (identity_id, digest);
+
+-- Name: totp totp_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.totp
+    ADD CONSTRAINT totp_pkey PRIMARY KEY (identity_id);
 
 -- Name: alert alert_pkey; Type: CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.alert
@@ -820,6 +1212,14 @@ ALTER TABLE ONLY kernel.tenant
 ALTER TABLE ONLY kernel.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (id);
 
+-- Name: letter letter_pkey; Type: CONSTRAINT; Schema: mail; Owner: admitone_owner
+ALTER TABLE ONLY mail.letter
+    ADD CONSTRAINT letter_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: username username_pkey; Type: CONSTRAINT; Schema: usernames; Owner: admitone_owner
+ALTER TABLE ONLY usernames.username
+    ADD CONSTRAINT username_pkey PRIMARY KEY (name);
+
 -- Name: branch_by_group; Type: INDEX; Schema: authority; Owner: admitone_owner
 CREATE INDEX branch_by_group ON authority.branch USING btree (group_id, organization_id);
 
@@ -846,6 +1246,27 @@ CREATE UNIQUE INDEX session_by_refresh ON authority.session USING btree (refresh
 
 -- Name: spent_token_by_age; Type: INDEX; Schema: authority; Owner: admitone_owner
 CREATE INDEX spent_token_by_age ON authority.spent_token USING btree (spent_at);
+
+-- Name: challenge_by_age; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE INDEX challenge_by_age ON identity.challenge USING btree (expires_at);
+
+-- Name: challenge_by_identity; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE INDEX challenge_by_identity ON identity.challenge USING btree (identity_id) WHERE (identity_id IS NOT NULL);
+
+-- Name: challenge_by_key; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE UNIQUE INDEX challenge_by_key ON identity.challenge USING btree (key) WHERE (key IS NOT NULL);
+
+-- Name: challenge_by_link; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE UNIQUE INDEX challenge_by_link ON identity.challenge USING btree (digest) WHERE (purpose = ANY (ARRAY['RESET'::text, 'LINK'::text]));
+
+-- Name: email_hash_by_identity; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE INDEX email_hash_by_identity ON identity.email_hash USING btree (identity_id);
+
+-- Name: identity_by_user; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE INDEX identity_by_user ON identity.identity USING btree (merged_into) WHERE (merged_into IS NOT NULL);
+
+-- Name: merge_by_user; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE INDEX merge_by_user ON identity.merge USING btree (user_id);
 
 -- Name: alert_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX alert_by_age ON kernel.alert USING btree (resolved_at) WHERE (resolved_at IS NOT NULL);
@@ -927,6 +1348,57 @@ CREATE INDEX outbox_pending ON kernel.outbox USING btree (next_attempt_at) WHERE
 
 -- Name: plan_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX plan_by_age ON kernel.plan USING btree (made_at);
+
+-- Name: letter_by_age; Type: INDEX; Schema: mail; Owner: admitone_owner
+CREATE INDEX letter_by_age ON mail.letter USING btree (created_at);
+
+-- Name: letter_waiting; Type: INDEX; Schema: mail; Owner: admitone_owner
+CREATE INDEX letter_waiting ON mail.letter USING btree (created_at) WHERE ((sent_at IS NULL) AND (refused_at IS NULL));
+
+-- Name: username_by_end_of_hold; Type: INDEX; Schema: usernames; Owner: admitone_owner
+CREATE INDEX username_by_end_of_hold ON usernames.username USING btree (held_until) WHERE (status = 'HELD'::text);
+
+-- Name: username_held_of_owner; Type: INDEX; Schema: usernames; Owner: admitone_owner
+CREATE INDEX username_held_of_owner ON usernames.username USING btree (owner_type, owner_id, held_until) WHERE (status = 'HELD'::text);
+
+-- Name: username_of_owner; Type: INDEX; Schema: usernames; Owner: admitone_owner
+CREATE UNIQUE INDEX username_of_owner ON usernames.username USING btree (owner_type, owner_id) WHERE (status = 'LIVE'::text);
+
+-- Name: apple apple_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.apple
+    ADD CONSTRAINT apple_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES identity.identity(id);
+
+-- Name: email_hash email_hash_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.email_hash
+    ADD CONSTRAINT email_hash_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES identity.identity(id);
+
+-- Name: identity identity_merged_into_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.identity
+    ADD CONSTRAINT identity_merged_into_fkey FOREIGN KEY (merged_into) REFERENCES identity.identity(id);
+
+-- Name: merge merge_guest_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.merge
+    ADD CONSTRAINT merge_guest_id_fkey FOREIGN KEY (guest_id) REFERENCES identity.identity(id);
+
+-- Name: merge merge_user_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.merge
+    ADD CONSTRAINT merge_user_id_fkey FOREIGN KEY (user_id) REFERENCES identity.identity(id);
+
+-- Name: password password_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.password
+    ADD CONSTRAINT password_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES identity.identity(id);
+
+-- Name: profile profile_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.profile
+    ADD CONSTRAINT profile_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES identity.identity(id);
+
+-- Name: recovery_code recovery_code_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.recovery_code
+    ADD CONSTRAINT recovery_code_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES identity.identity(id);
+
+-- Name: totp totp_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
+ALTER TABLE ONLY identity.totp
+    ADD CONSTRAINT totp_identity_id_fkey FOREIGN KEY (identity_id) REFERENCES identity.identity(id);
 
 -- Name: alert alert_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.alert
@@ -1034,6 +1506,66 @@ ALTER TABLE authority.spent_token ENABLE ROW LEVEL SECURITY;
 
 -- Name: switch; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
 ALTER TABLE authority.switch ENABLE ROW LEVEL SECURITY;
+
+-- Name: apple; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.apple ENABLE ROW LEVEL SECURITY;
+
+-- Name: profile buyer_own; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY buyer_own ON identity.profile FOR SELECT TO admitone_buyer USING ((identity_id = (NULLIF(current_setting('app.identity_id'::text, true), ''::text))::uuid));
+
+-- Name: challenge; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.challenge ENABLE ROW LEVEL SECURITY;
+
+-- Name: email_hash; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.email_hash ENABLE ROW LEVEL SECURITY;
+
+-- Name: identity; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.identity ENABLE ROW LEVEL SECURITY;
+
+-- Name: apple identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.apple TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: challenge identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.challenge TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: email_hash identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.email_hash TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: identity identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.identity TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: merge identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.merge TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: password identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.password TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: profile identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.profile TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: recovery_code identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.recovery_code TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: totp identity_all; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY identity_all ON identity.totp TO admitone_identity USING (true) WITH CHECK (true);
+
+-- Name: merge; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.merge ENABLE ROW LEVEL SECURITY;
+
+-- Name: challenge overdue; Type: POLICY; Schema: identity; Owner: admitone_owner
+CREATE POLICY overdue ON identity.challenge TO admitone_owner USING ((expires_at < (now() - '7 days'::interval))) WITH CHECK (false);
+
+-- Name: password; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.password ENABLE ROW LEVEL SECURITY;
+
+-- Name: profile; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.profile ENABLE ROW LEVEL SECURITY;
+
+-- Name: recovery_code; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.recovery_code ENABLE ROW LEVEL SECURITY;
+
+-- Name: totp; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
+ALTER TABLE identity.totp ENABLE ROW LEVEL SECURITY;
 
 -- Name: alert; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.alert ENABLE ROW LEVEL SECURITY;
@@ -1260,10 +1792,35 @@ ALTER TABLE kernel.tenant ENABLE ROW LEVEL SECURITY;
 -- Name: worker; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.worker ENABLE ROW LEVEL SECURITY;
 
+-- Name: letter app_own; Type: POLICY; Schema: mail; Owner: admitone_owner
+CREATE POLICY app_own ON mail.letter TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: letter identity_posts; Type: POLICY; Schema: mail; Owner: admitone_owner
+CREATE POLICY identity_posts ON mail.letter FOR INSERT TO admitone_identity WITH CHECK ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid));
+
+-- Name: letter; Type: ROW SECURITY; Schema: mail; Owner: admitone_owner
+ALTER TABLE mail.letter ENABLE ROW LEVEL SECURITY;
+
+-- Name: letter overdue; Type: POLICY; Schema: mail; Owner: admitone_owner
+CREATE POLICY overdue ON mail.letter TO admitone_owner USING ((created_at < (now() - '7 days'::interval))) WITH CHECK (false);
+
+-- Name: letter relay_counts; Type: POLICY; Schema: mail; Owner: admitone_owner
+CREATE POLICY relay_counts ON mail.letter FOR SELECT TO admitone_relay USING (true);
+
+-- Name: username owner_by_function; Type: POLICY; Schema: usernames; Owner: admitone_owner
+CREATE POLICY owner_by_function ON usernames.username TO admitone_owner USING (true) WITH CHECK (true);
+
+-- Name: username; Type: ROW SECURITY; Schema: usernames; Owner: admitone_owner
+ALTER TABLE usernames.username ENABLE ROW LEVEL SECURITY;
+
 -- Name: SCHEMA authority; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA authority TO admitone_app;
 GRANT USAGE ON SCHEMA authority TO admitone_authority;
 GRANT USAGE ON SCHEMA authority TO admitone_identity;
+
+-- Name: SCHEMA identity; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA identity TO admitone_identity;
+GRANT USAGE ON SCHEMA identity TO admitone_buyer;
 
 -- Name: SCHEMA kernel; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA kernel TO admitone_app;
@@ -1272,6 +1829,16 @@ GRANT USAGE ON SCHEMA kernel TO admitone_identity;
 GRANT USAGE ON SCHEMA kernel TO admitone_authority;
 GRANT USAGE ON SCHEMA kernel TO admitone_relay;
 GRANT USAGE ON SCHEMA kernel TO admitone_maintenance;
+
+-- Name: SCHEMA mail; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA mail TO admitone_app;
+GRANT USAGE ON SCHEMA mail TO admitone_identity;
+GRANT USAGE ON SCHEMA mail TO admitone_relay;
+
+-- Name: SCHEMA usernames; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA usernames TO admitone_app;
+GRANT USAGE ON SCHEMA usernames TO admitone_identity;
+GRANT USAGE ON SCHEMA usernames TO admitone_maintenance;
 
 -- Name: FUNCTION add_partitions(since timestamp with time zone, until timestamp with time zone); Type: ACL; Schema: kernel; Owner: admitone_owner
 REVOKE ALL ON FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
@@ -1287,6 +1854,47 @@ GRANT ALL ON FUNCTION kernel.purge(target text, most integer, since timestamp wi
 
 -- Name: FUNCTION retention_of(target regclass, OUT aged_by text, OUT days integer); Type: ACL; Schema: kernel; Owner: admitone_owner
 REVOKE ALL ON FUNCTION kernel.retention_of(target regclass, OUT aged_by text, OUT days integer) FROM PUBLIC;
+
+-- Name: FUNCTION claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) FROM PUBLIC;
+
+-- Name: FUNCTION claim_for_organization(organization uuid, names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.claim_for_organization(organization uuid, names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION usernames.claim_for_organization(organization uuid, names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) TO admitone_app;
+
+-- Name: FUNCTION claim_for_people(people uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.claim_for_people(people uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION usernames.claim_for_people(people uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) TO admitone_identity;
+
+-- Name: FUNCTION forget(most integer, at timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.forget(most integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION usernames.forget(most integer, at timestamp with time zone) TO admitone_maintenance;
+
+-- Name: FUNCTION hold_still(kind text, owners uuid[], names text[]); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.hold_still(kind text, owners uuid[], names text[]) FROM PUBLIC;
+
+-- Name: FUNCTION leave(kind text, owners uuid[], at timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.leave(kind text, owners uuid[], at timestamp with time zone) FROM PUBLIC;
+
+-- Name: FUNCTION names_of(kind text, owners uuid[], OUT owner_id uuid, OUT name text); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.names_of(kind text, owners uuid[], OUT owner_id uuid, OUT name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION usernames.names_of(kind text, owners uuid[], OUT owner_id uuid, OUT name text) TO admitone_app;
+GRANT ALL ON FUNCTION usernames.names_of(kind text, owners uuid[], OUT owner_id uuid, OUT name text) TO admitone_identity;
+
+-- Name: FUNCTION release_of_organization(organization uuid, at timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.release_of_organization(organization uuid, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION usernames.release_of_organization(organization uuid, at timestamp with time zone) TO admitone_app;
+
+-- Name: FUNCTION release_of_people(people uuid[], at timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.release_of_people(people uuid[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION usernames.release_of_people(people uuid[], at timestamp with time zone) TO admitone_identity;
+
+-- Name: FUNCTION require_own(organization uuid); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.require_own(organization uuid) FROM PUBLIC;
+
+-- Name: FUNCTION resolve(names text[], at timestamp with time zone, OUT name text, OUT owner_type text, OUT owner_id uuid); Type: ACL; Schema: usernames; Owner: admitone_owner
+REVOKE ALL ON FUNCTION usernames.resolve(names text[], at timestamp with time zone, OUT name text, OUT owner_type text, OUT owner_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION usernames.resolve(names text[], at timestamp with time zone, OUT name text, OUT owner_type text, OUT owner_id uuid) TO admitone_identity;
 
 -- Name: TABLE branch; Type: ACL; Schema: authority; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE authority.branch TO admitone_app;
@@ -1321,6 +1929,34 @@ GRANT SELECT,INSERT ON TABLE authority.spent_token TO admitone_identity;
 -- Name: TABLE switch; Type: ACL; Schema: authority; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE authority.switch TO admitone_app;
 GRANT SELECT ON TABLE authority.switch TO admitone_authority;
+
+-- Name: TABLE apple; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE ON TABLE identity.apple TO admitone_identity;
+
+-- Name: TABLE challenge; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE identity.challenge TO admitone_identity;
+
+-- Name: TABLE email_hash; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE ON TABLE identity.email_hash TO admitone_identity;
+
+-- Name: TABLE identity; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE identity.identity TO admitone_identity;
+
+-- Name: TABLE merge; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE identity.merge TO admitone_identity;
+
+-- Name: TABLE password; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE identity.password TO admitone_identity;
+
+-- Name: TABLE profile; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE identity.profile TO admitone_identity;
+GRANT SELECT ON TABLE identity.profile TO admitone_buyer;
+
+-- Name: TABLE recovery_code; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE identity.recovery_code TO admitone_identity;
+
+-- Name: TABLE totp; Type: ACL; Schema: identity; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE identity.totp TO admitone_identity;
 
 -- Name: TABLE alert; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE kernel.alert TO admitone_app;
@@ -1453,3 +2089,21 @@ GRANT SELECT ON TABLE kernel.tenant TO admitone_relay;
 
 -- Name: TABLE worker; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.worker TO admitone_relay;
+
+-- Name: TABLE letter; Type: ACL; Schema: mail; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE mail.letter TO admitone_app;
+GRANT INSERT ON TABLE mail.letter TO admitone_identity;
+
+-- Name: COLUMN letter.sealed; Type: ACL; Schema: mail; Owner: admitone_owner
+GRANT UPDATE(sealed) ON TABLE mail.letter TO admitone_app;
+
+-- Name: COLUMN letter.created_at; Type: ACL; Schema: mail; Owner: admitone_owner
+GRANT SELECT(created_at) ON TABLE mail.letter TO admitone_relay;
+
+-- Name: COLUMN letter.sent_at; Type: ACL; Schema: mail; Owner: admitone_owner
+GRANT UPDATE(sent_at) ON TABLE mail.letter TO admitone_app;
+GRANT SELECT(sent_at) ON TABLE mail.letter TO admitone_relay;
+
+-- Name: COLUMN letter.refused_at; Type: ACL; Schema: mail; Owner: admitone_owner
+GRANT UPDATE(refused_at) ON TABLE mail.letter TO admitone_app;
+GRANT SELECT(refused_at) ON TABLE mail.letter TO admitone_relay;

@@ -1,7 +1,7 @@
 """Builders for jobs: a workshop that runs until there is nothing left to do, and what became of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -34,10 +34,16 @@ async def a_job(
 
 @asynccontextmanager
 async def a_worker(
-    database: Database, duties: Duties | None = None, rhythm: Rhythm = BRISK, metrics: Metrics | None = None
+    database: Database,
+    duties: Duties | None = None,
+    rhythm: Rhythm = BRISK,
+    metrics: Metrics | None = None,
+    services: Mapping[type, Any] | None = None,
 ) -> AsyncIterator[Worker]:
     batcher = Batcher(database)
-    worker = Worker(Desk(database, batcher), duties or duties_of([MODULE]), metrics or Metrics(), rhythm)
+    worker = Worker(
+        Desk(database, batcher, services or {}), duties or duties_of([MODULE]), metrics or Metrics(), rhythm
+    )
     running = asyncio.create_task(worker.run())
     try:
         yield worker

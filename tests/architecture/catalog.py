@@ -79,7 +79,8 @@ FUNCTIONS = f"""
     SELECT n.nspname || '.' || p.proname AS name, p.prosecdef AS is_definer, p.proleakproof AS is_leakproof,
            pg_get_userbyid(p.proowner)::text AS owner,
            EXISTS (SELECT FROM unnest(p.proconfig) AS setting WHERE setting LIKE 'search_path=%') AS is_pinned,
-           EXISTS (SELECT FROM aclexplode(COALESCE(p.proacl, acldefault('f', p.proowner))) WHERE grantee = 0) AS is_public
+           EXISTS (SELECT FROM aclexplode(COALESCE(p.proacl, acldefault('f', p.proowner))) WHERE grantee = 0) AS is_public,
+           pg_get_functiondef(p.oid) AS definition
       FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
      WHERE {OURS}
 """

@@ -17,6 +17,7 @@ SHELVES_THAT_ARE_ONE_PACKAGE = ("kernel", "entrypoints", "entitlements")
 RESERVED = {
     "stripe": "admitone.finance.gateways.stripe",
     "asyncpg": "admitone.kernel",
+    **dict.fromkeys(("aiosmtplib", "smtplib"), "admitone.foundation.mail.postman"),
     **dict.fromkeys(
         ("httpx", "httpcore", "requests", "aiohttp", "urllib3", "urllib.request", "http.client"),
         "admitone.kernel.outbound",

@@ -32,6 +32,9 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.APP, "kernel.job"): {"SELECT", "INSERT", "DELETE"},
     (Role.APP, "kernel.job_key"): {"SELECT", "INSERT"},
     (Role.APP, "kernel.dead_letter"): {"SELECT", "UPDATE"},
+    (Role.APP, "mail.letter"): {"SELECT", "INSERT", "UPDATE"},
+    (Role.IDENTITY, "mail.letter"): {"INSERT"},
+    (Role.RELAY, "mail.letter"): READ,
     (Role.RELAY, "kernel.tenant"): READ,
     (Role.RELAY, "kernel.event_log"): READ,
     (Role.RELAY, "kernel.outbox"): {"SELECT", "UPDATE"},
@@ -68,6 +71,8 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
 
 OVERDUE = re.compile(r"\((\w+) < \(now\(\) - '(\d+) days?'::interval\)\)")
 """How a policy says what its table's retention has ended for, as PostgreSQL prints it: `kernel.purge` reads it so."""
+
+REGISTRY_OF_NAMES = "usernames."
 
 READ_WHOLE = {"kernel.limit_counter", "kernel.streak"}
 """Kept for days without an index on the age: they live for a day, and every count must stay a heap-only update."""
@@ -336,6 +341,16 @@ def money(catalog: Catalog, _: dict[str, Table], __: tuple[Module, ...]) -> Iter
             yield f"{name} is {column['type']}; money is whole minor units"
 
 
+def usernames(catalog: Catalog, _: dict[str, Table], __: tuple[Module, ...]) -> Iterator[str]:
+    """Names are written by their registry alone: nobody else keeps one, or has a function that reaches there."""
+    for column in catalog.columns:
+        if "username" in column["name"].split("_") and not column["table"].startswith(REGISTRY_OF_NAMES):
+            yield f"{column['table']}.{column['name']} would be a second truth; ask the registry of usernames"
+    for function in catalog.functions:
+        if REGISTRY_OF_NAMES in function["definition"] and not function["name"].startswith(REGISTRY_OF_NAMES):
+            yield f"function {function['name']} reaches into the registry of usernames"
+
+
 CHECKS: tuple[Check, ...] = (
     manifests,
     relations,
@@ -350,6 +365,7 @@ CHECKS: tuple[Check, ...] = (
     functions,
     unwanted,
     money,
+    usernames,
 )
 
 

@@ -160,6 +160,17 @@ PLANTS = [
     ("ALTER TABLE toy.counter ADD amount numeric", "toy.counter.amount is numeric"),
     ("ALTER TABLE toy.counter ADD net_price real", "toy.counter.net_price is float4"),
     ("ALTER TABLE toy.counter ADD price_total double precision", "toy.counter.price_total is float8"),
+    ("ALTER TABLE toy.profile ADD username text", "toy.profile.username would be a second truth"),
+    ("ALTER TABLE toy.counter ADD public_username text", "toy.counter.public_username would be a second truth"),
+    (
+        (
+            "CREATE FUNCTION toy.f() RETURNS void LANGUAGE sql SET search_path = pg_catalog"
+            " AS 'DELETE FROM usernames.username'"
+        ),
+        "function toy.f reaches into the registry of usernames",
+    ),
+    ("GRANT UPDATE ON usernames.username TO admitone_app", "admitone_app may UPDATE usernames.username"),
+    ("GRANT INSERT ON usernames.username TO admitone_identity", "admitone_identity may INSERT usernames.username"),
     ("ALTER ROLE admitone_app BYPASSRLS", "role admitone_app has rolbypassrls"),
     ("ALTER ROLE admitone_relay SUPERUSER", "role admitone_relay has rolsuper"),
     ("ALTER ROLE admitone_buyer LOGIN", "role admitone_buyer has rolcanlogin"),
@@ -172,12 +183,12 @@ PLANTS = [
 ]
 
 
-@pytest.mark.covers("TEN-T01", "TEN-T03", "TEN-010")
+@pytest.mark.covers("TEN-T01", "TEN-T03", "TEN-010", "IDN-033")
 async def test_the_database_keeps_every_rule(superuser: asyncpg.Connection):
     assert faults(await read_catalog(superuser), ALL_MODULES) == []
 
 
-@pytest.mark.covers("TEN-T01", "TEN-T03", "TEN-010")
+@pytest.mark.covers("TEN-T01", "TEN-T03", "TEN-010", "IDN-033")
 @pytest.mark.parametrize(("ddl", "complaint"), PLANTS, ids=[ddl[:60] for ddl, _ in PLANTS])
 async def test_a_broken_rule_is_seen(superuser: asyncpg.Connection, ddl: str, complaint: str):
     planted = superuser.transaction()

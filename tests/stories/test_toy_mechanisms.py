@@ -12,7 +12,7 @@ import pytest
 from admitone.entrypoints.http import assemble
 from admitone.kernel.batch import Answered, Batcher
 from admitone.kernel.config import Config
-from admitone.kernel.crypto import CannotOpen, KeyRing
+from admitone.kernel.crypto import KEYRING, CannotOpen, KeyRing
 from admitone.kernel.db import Database, Tx, WrongCount
 from admitone.kernel.manifest import Module
 from admitone.kernel.ports import Port, Unwired
@@ -27,7 +27,6 @@ from tests.toy.errors import CounterNotFound, CounterNotOpen
 from tests.toy.managing import MANAGE
 from tests.toy.model import COUNTER, Counted, CounterStatus, Move, Moved, Note
 from tests.toy.module import MODULE
-from tests.toy.port import SAFE, Safe
 from tests.toy.routes import INCREMENT, READ
 from tests.toy.wiring import TOY_KEY
 
@@ -215,7 +214,7 @@ async def test_a_move_and_its_entry_are_committed_together_or_not_at_all(
 
 async def test_an_application_with_an_unwired_port_does_not_start(database_url: str, tmp_path) -> None:
     config = Config.load({"DATABASE_URL": database_url, "ADMITONE_DATA": str(tmp_path)})
-    needy = Module("needy", ports=(Port[Safe]("needy.safe"),))
+    needy = Module("needy", ports=(Port[object]("needy.safe"),))
     application = assemble(config, [MODULE, needy], ToyAuthority())
     try:
         with pytest.raises(Unwired, match=r"^not wired: needy\.safe$"):
@@ -272,9 +271,9 @@ async def test_a_note_that_was_copied_does_not_open(
 async def test_a_note_outlives_the_rotation_of_its_key(database: Database) -> None:
     scope = await an_organization(database)
     await database.run(scope, lambda tx: commands.write_note(tx, [Note("visits", "secret")]))
-    with SAFE.wired(KeyRing({1: TOY_KEY, 2: bytes(32)})):
+    with KEYRING.wired(KeyRing({1: TOY_KEY, 2: bytes(32)})):
         assert (await database.read(scope, store.get_counter, "visits")).secret_note == "secret"
-    with SAFE.wired(KeyRing({2: bytes(32)})), pytest.raises(CannotOpen, match="no live key"):
+    with KEYRING.wired(KeyRing({2: bytes(32)})), pytest.raises(CannotOpen, match="no live key"):
         await database.read(scope, store.get_counter, "visits")
 
 

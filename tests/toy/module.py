@@ -6,7 +6,6 @@ from tests.toy import handlers, managing, recounting, routes, wiring  # noqa: F4
 from tests.toy.facts import CounterIncremented
 from tests.toy.managing import MANAGE
 from tests.toy.model import COUNTER
-from tests.toy.port import SAFE
 from tests.toy.routes import INCREMENT, PER_DEVICE, READ
 
 MODULE = Module(
@@ -32,7 +31,6 @@ MODULE = Module(
     permissions=(INCREMENT, READ, MANAGE),
     limits=(PER_DEVICE,),
     features=("toy.later",),
-    ports=(SAFE,),
     lifecycles=(COUNTER,),
     facts=(CounterIncremented,),
     jobs=(handlers.hear, handlers.perform, handlers.run_errand, recounting.recount),

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from uuid import NAMESPACE_OID, uuid5
 
-from admitone.kernel.crypto import Place
+from admitone.kernel.crypto import KEYRING, Place
 from admitone.kernel.db import IdentityTx, PlatformTx, Record, Tx
 from admitone.kernel.money import Money
 from admitone.kernel.statements import Insert, Lock
 from tests.toy.errors import CounterNotFound, CounterNotOpen
 from tests.toy.model import COUNTER, Added, Counter, CounterStatus, Heard, Increment, Move, Note
-from tests.toy.port import SAFE
 
 LOCK_COUNTERS = Lock(
     """
@@ -159,7 +158,7 @@ async def move(tx: Tx, names: Sequence[str], to: CounterStatus) -> None:
 
 
 async def write_notes(tx: Tx, notes: Sequence[Note]) -> None:
-    sealed = [SAFE().seal(note.text.encode(), place_of_note(tx, note.counter)) for note in notes]
+    sealed = [KEYRING().seal(note.text.encode(), place_of_note(tx, note.counter)) for note in notes]
     await tx.execute_exactly(len(notes), WRITE_NOTES, [note.counter for note in notes], sealed)
 
 
@@ -169,7 +168,7 @@ async def get_counter(tx: Tx, name: str) -> Counter:
         raise CounterNotFound
     price = None if row["price_minor"] is None else Money(row["price_minor"], row["price_currency"])
     sealed = row["secret_note"]
-    note = None if sealed is None else SAFE().open(sealed, place_of_note(tx, name)).decode()
+    note = None if sealed is None else KEYRING().open(sealed, place_of_note(tx, name)).decode()
     status = CounterStatus(row["status"])
     return Counter(name, row["value"], row["ceiling"], status=status, price=price, secret_note=note)
 

@@ -13,6 +13,7 @@ from admitone.entrypoints.duties import subscriptions_of
 from admitone.entrypoints.modules import MODULES
 from admitone.entrypoints.wiring import wire
 from admitone.foundation.authority.api import TableAuthority
+from admitone.foundation.mail.port import Mailbox, mailbox_contracts
 from admitone.kernel import config as settings
 from admitone.kernel import failpoints
 from admitone.kernel.alerts import Watch, check_rules
@@ -83,9 +84,11 @@ def assemble(
         return True
 
     own = [contract for module in modules for contract in module.contracts]
+    mailbox = Mailbox.of(config)
     edge = Edge(
         [
             *own,
+            *(mailbox_contracts(mailbox) if mailbox else ()),
             *health_contracts(ready),
             metrics_contract(metrics),
             timeline_contract(subscriptions_of(modules)),

@@ -1,7 +1,10 @@
 """Every package of the application, by its manifest. What is not named here does not exist."""
 
 from admitone.foundation.authority.module import MODULE as AUTHORITY
+from admitone.foundation.identity.module import MODULE as IDENTITY
+from admitone.foundation.mail.module import MODULE as MAIL
+from admitone.foundation.usernames.module import MODULE as USERNAMES
 from admitone.kernel.manifest import Module
 from admitone.kernel.module import MODULE as KERNEL
 
-MODULES: tuple[Module, ...] = (KERNEL, AUTHORITY)
+MODULES: tuple[Module, ...] = (KERNEL, AUTHORITY, MAIL, USERNAMES, IDENTITY)

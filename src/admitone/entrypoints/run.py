@@ -18,6 +18,7 @@ from types import FrameType
 from typing import NoReturn
 
 from admitone.entrypoints.serve import require_free_port
+from admitone.foundation.mail.port import Mailbox
 from admitone.kernel.config import Config
 from admitone.kernel.embedded import SUPERUSER, Cluster, spawn
 from admitone.kernel.migrate import migrate
@@ -148,11 +149,13 @@ def _reachable(host: str) -> str:
 def _welcome(config: Config) -> None:
     host = _reachable(config.host)
     address = f"http://[{host}]:{config.port}" if ":" in host else f"http://{host}:{config.port}"
+    mailbox = f"  Mailbox    {address}/dev/mailbox\n" if Mailbox.of(config) else ""
     _say(
         "\nAdmit One is running.\n"
         f"  API        {address}\n"
         f"  Reference  {address}/docs\n"
         f"  Health     {address}/health/ready\n"
+        f"{mailbox}"
         f"  Data       {config.home}\n"
         "Ctrl-C stops everything.\n"
     )

@@ -19,6 +19,7 @@ from admitone.entrypoints.duties import duties_of
 from admitone.entrypoints.http import check_login, database_url
 from admitone.entrypoints.modules import MODULES
 from admitone.entrypoints.wiring import wire
+from admitone.foundation.mail.port import Postman
 from admitone.kernel import config as settings
 from admitone.kernel import failpoints, telemetry
 from admitone.kernel.alerts import Watch, check_rules
@@ -85,11 +86,13 @@ def assemble(
     for role in Role:
         metrics.watch_pool(role, partial(database.connections, role))
     batcher = Batcher(database, observed=metrics)
-    outbound = Outbound(Breakers(batcher, metrics), metrics)
+    breakers = Breakers(batcher, metrics)
+    outbound = Outbound(breakers, metrics)
     given = {
         Installation: Installation(modules),
         Outbound: outbound,
         Pager: Pager.of(config, outbound),
+        Postman: Postman.of(config, breakers),
         **(services or {}),
     }
     worker = Worker(Desk(database, batcher, given), duties_of(modules), metrics, rhythm)

@@ -20,7 +20,7 @@ import re
 import secrets
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Self
+from typing import Final, Self
 from uuid import UUID
 
 import msgspec
@@ -31,6 +31,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from admitone.kernel.errors import Unauthenticated
 from admitone.kernel.ids import OrganizationId
+from admitone.kernel.ports import Port
 
 _KEY_BYTES = 32
 _NONCE_BYTES = 12
@@ -157,6 +158,10 @@ class KeyRing:
     def _derive(self, version: int, use: str) -> bytes:
         hkdf = HKDF(algorithm=SHA256(), length=_KEY_BYTES, salt=b"admitone", info=use.encode())
         return hkdf.derive(self._keys[version])
+
+
+KEYRING: Final = Port[KeyRing]("kernel.keyring")
+"""The keys of this process, for stores that seal and for whoever makes hashes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ QUARTER_THEN_HOUR: Final = (timedelta(minutes=15), timedelta(minutes=60))
 # its own, so that no stranger locks the owner out.
 LOGIN_PER_ADDRESS: Final = Limit("login.per_address", 10, 10 * MINUTE, Per.ADDRESS)
 LOGIN_PER_IDENTITY: Final = Limit("login.per_identity", 5, 10 * MINUTE, Per.REQUEST, cooldown=QUARTER_THEN_HOUR)
+LOGIN_PER_DEVICE: Final = Limit("login.per_device", 5, 10 * MINUTE, Per.REQUEST, cooldown=QUARTER_THEN_HOUR)
 
 # A1, reset password and magic link (IDN-021): one figure for both, because both send a mail to the same person.
 RESET_PER_IDENTITY: Final = Limit("reset.per_identity", 3, 30 * MINUTE, Per.REQUEST)

@@ -8,6 +8,7 @@ from admitone.kernel.alerts.watch import LOGS_URL
 from admitone.kernel.bulk import everywhere
 from admitone.kernel.bulk import routes as bulk_routes
 from admitone.kernel.bulk.model import BULK
+from admitone.kernel.crypto import KEYRING
 from admitone.kernel.jobs.schedules import Schedule
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 from admitone.kernel.pager import PAGER_SECRET, PAGER_URL, SUBSCRIPTION, TICKET_URL
@@ -65,6 +66,7 @@ MODULE = Module(
         Table("plan", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=90, aged_by="made_at"),
         Table("alert", TableClass.TENANT, retention_days=90, aged_by="resolved_at"),
     ),
+    ports=(KEYRING,),
     config=(PAGER_URL, TICKET_URL, PAGER_SECRET, LOGS_URL),
     facts=(AlertRaised, AlertResolved),
     subscriptions=(SUBSCRIPTION,),

@@ -12,10 +12,9 @@ from admitone.foundation.authority.commands import keys
 from admitone.foundation.authority.commands.keys import Create, Revoke
 from admitone.foundation.authority.errors import ScopeNotForPurpose, ScopeNotHeld
 from admitone.foundation.authority.model import ServiceKeyId
-from admitone.foundation.authority.port import SAFE
 from admitone.kernel.authority import Audience, AuthorityReader, Granted, PermissionDenied
 from admitone.kernel.batch import Batcher
-from admitone.kernel.crypto import KeyRing, digest_of
+from admitone.kernel.crypto import KEYRING, KeyRing, digest_of
 from admitone.kernel.db import Database
 from admitone.kernel.errors import Throttled, Unauthenticated
 from admitone.kernel.ids import OrganizationId, uuid7
@@ -322,9 +321,9 @@ async def test_an_answer_is_told_under_new_keys_of_the_installation_and_not_afte
     said = {"idempotencyKey": "till-1"}
     first = await make(street, owner, club, **said)
     newer = b"the next key of the installation!"
-    with SAFE.wired(KeyRing({1: TOY_KEY, 2: newer})):
+    with KEYRING.wired(KeyRing({1: TOY_KEY, 2: newer})):
         assert (await make(street, owner, club, **said)).json() == first.json()
-    with SAFE.wired(KeyRing({2: newer})):
+    with KEYRING.wired(KeyRing({2: newer})):
         assert code_of(await make(street, owner, club, **said)) == (409, "IDEMPOTENCY_ANSWER_OUTDATED")
     assert len(await rows_of(superuser, club)) == 1
 

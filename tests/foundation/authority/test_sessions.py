@@ -76,7 +76,8 @@ async def row_of(superuser: asyncpg.Connection, session: Opened) -> asyncpg.Reco
 
 async def alerts_of(superuser: asyncpg.Connection, session: Opened) -> int:
     count: int = await superuser.fetchval(
-        "SELECT count(*) FROM kernel.event_log WHERE type = 'security.alert' AND subject_id = $1", str(session.session)
+        "SELECT count(*) FROM kernel.event_log WHERE type = 'security.alert' AND payload->>'sessionId' = $1",
+        str(session.session),
     )
     return count
 

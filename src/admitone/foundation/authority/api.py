@@ -6,6 +6,9 @@ A contract that is new business says `stoppable=True`, and by `guards` what else
 
 from admitone.foundation.authority.errors import InvalidSession, ModuleDisabled
 from admitone.foundation.authority.model import (
+    ACCESS_LASTS,
+    REFRESH_LASTS,
+    STEP_UP_LASTS,
     Denial,
     EndReason,
     KeyPurpose,
@@ -53,10 +56,13 @@ from admitone.foundation.authority.store.reading import find_switches
 from admitone.foundation.authority.store.sessions import confirm_email, end_sessions, end_sessions_of, step_up
 
 __all__ = (
+    "ACCESS_LASTS",
     "AREAS",
     "PACKS",
     "READING",
+    "REFRESH_LASTS",
     "ROLE_SCOPES",
+    "STEP_UP_LASTS",
     "Denial",
     "EndReason",
     "InvalidSession",

@@ -65,7 +65,7 @@ class UnknownFeature(NotFound):
 
 
 class UnknownOrganization(NotFound):
-    """There is no such organisation."""
+    """No organisation has this id."""
 
     code = "UNKNOWN_ORGANIZATION"
 

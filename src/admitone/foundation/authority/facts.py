@@ -1,6 +1,7 @@
 """What authority tells."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -16,15 +17,27 @@ CaseReference = Annotated[str, Meta(pattern="^[A-Za-z0-9][A-Za-z0-9_.:-]*$")]
 Turned = Literal["SET", "LIFTED"]
 
 
-class SessionReused(Fact, frozen=True):
-    """A spent refresh token was shown again, and its session ended (IDN-018)."""
+class Alarm(StrEnum):
+    """What is suspicious."""
+
+    TOKEN_REUSED = "TOKEN_REUSED"  # noqa: S105
+    NEW_DEVICE = "NEW_DEVICE"
+    PASSWORD_CHANGED = "PASSWORD_CHANGED"  # noqa: S105
+    EMAIL_CHANGED = "EMAIL_CHANGED"
+    SECOND_FACTOR_REMOVED = "SECOND_FACTOR_REMOVED"
+    CODE_GUESSED = "CODE_GUESSED"
+
+
+class SecurityAlert(Fact, frozen=True):
+    """Something happened to somebody's account that its owner might want to know (IDN-018)."""
 
     name = "security.alert"
     version = "1.0.0"
-    subject = ("SESSION", "session_id")
+    subject = ("IDENTITY", "identity_id")
 
-    session_id: SessionId
     identity_id: IdentityId
+    alarm: Alarm
+    session_id: SessionId | None = None
 
 
 class EventKillSwitch(Fact, frozen=True):

@@ -7,10 +7,9 @@ from admitone.foundation.authority.facts import (
     IdentityKillSwitch,
     OrganizationKillSwitch,
     PlatformKillSwitch,
-    SessionReused,
+    SecurityAlert,
 )
 from admitone.foundation.authority.features import FEATURES
-from admitone.foundation.authority.port import SAFE
 from admitone.foundation.authority.routes import keys, switches
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
@@ -38,9 +37,8 @@ MODULE = Module(
     ),
     permissions=(switches.SEE, switches.TURN, keys.SEE, keys.CHANGE),
     features=tuple(feature.name for feature in FEATURES),
-    ports=(SAFE,),
     facts=(
-        SessionReused,
+        SecurityAlert,
         EventKillSwitch,
         OrganizationKillSwitch,
         IdentityKillSwitch,

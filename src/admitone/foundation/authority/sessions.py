@@ -10,7 +10,7 @@ from datetime import datetime
 import msgspec
 
 from admitone.foundation.authority.errors import InvalidSession
-from admitone.foundation.authority.facts import SessionReused
+from admitone.foundation.authority.facts import Alarm, SecurityAlert
 from admitone.foundation.authority.model import (
     ACCESS_LASTS,
     REFRESH_LASTS,
@@ -116,7 +116,11 @@ async def _end_reused(tx: PeopleTx, reused: Sequence[tuple[Refresh, bytes]]) -> 
             ended.remove(row["session_id"])
             tx.publish(
                 each.caller,
-                SessionReused(session_id=SessionId(row["session_id"]), identity_id=IdentityId(row["identity_id"])),
+                SecurityAlert(
+                    identity_id=IdentityId(row["identity_id"]),
+                    alarm=Alarm.TOKEN_REUSED,
+                    session_id=SessionId(row["session_id"]),
+                ),
             )
 
 

@@ -13,13 +13,12 @@ import msgspec
 from admitone.foundation.authority.errors import ExpiryOutOfRange, ServiceKeyNotFound
 from admitone.foundation.authority.model import KeyPurpose, ServiceKeyId
 from admitone.foundation.authority.policy import why_no_key
-from admitone.foundation.authority.port import SAFE
 from admitone.foundation.authority.store import keys as store
 from admitone.foundation.authority.store.keys import NewKey
 from admitone.kernel import audit
 from admitone.kernel.audit import Entry
 from admitone.kernel.commands import command
-from admitone.kernel.crypto import Place, new_secret
+from admitone.kernel.crypto import KEYRING, Place, new_secret
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import OrganizationId
@@ -72,7 +71,7 @@ async def create(tx: Tx, wanted: Sequence[Create]) -> list[Created | Refusal]:
         )
         after = {"purpose": each.purpose, "scopes": each.scopes, "expiresAt": each.expires_at}
         entries.append(Entry(each.caller, "create_service_key", str(key), after=after))
-        outcomes.append(Created(key, tx.now, SAFE().seal(secret.text.encode(), _place(organization, key))))
+        outcomes.append(Created(key, tx.now, KEYRING().seal(secret.text.encode(), _place(organization, key))))
     await store.insert_keys(tx, rows)
     await audit.record(tx, entries)
     return outcomes
@@ -80,7 +79,7 @@ async def create(tx: Tx, wanted: Sequence[Create]) -> list[Created | Refusal]:
 
 def secret_of(created: Created, organization: OrganizationId) -> str:
     """The text that its holder gets; `CannotOpen` when it outlived the keys of the installation."""
-    return SAFE().open(created.sealed, _place(organization, created.id)).decode()
+    return KEYRING().open(created.sealed, _place(organization, created.id)).decode()
 
 
 def _place(organization: OrganizationId, key: ServiceKeyId) -> Place:

@@ -1,0 +1,51 @@
+"""The second factor: a code of an authenticator, or one of the codes kept for the day that it is lost.
+
+Promise: a code is worth one use, also when it is shown twice within its half minute.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+import pyotp
+
+from admitone.foundation.identity.store import factors
+from admitone.kernel.crypto import digest_of, same
+from admitone.kernel.db import PeopleTx
+from admitone.kernel.ids import IdentityId
+
+STEP_SECONDS: Final = 30
+DRIFT: Final = (0, -1, 1)
+"""Steps by which a clock may differ from ours."""
+
+
+async def accept(tx: PeopleTx, shown: Sequence[tuple[IdentityId, str]]) -> list[bool]:
+    """For each person and what they showed, whether it is theirs and new."""
+    known = await factors.lock_totp(tx, [identity for identity, _ in shown])
+    reached = {identity: row["last_step"] for identity, row in known.items()}
+    steps: dict[IdentityId, int] = {}
+    accepted = []
+    for identity, code in shown:
+        row = known.get(identity)
+        step = step_of(factors.secret_of(row), code, tx.now) if row and row["confirmed_at"] else None
+        if step is not None and step > reached[identity]:
+            reached[identity] = steps[identity] = step
+            accepted.append(True)
+        else:
+            accepted.append(await factors.use_recovery_code(tx, identity, digest_of(code)))
+    await factors.step_on(tx, sorted(steps.items()))
+    return accepted
+
+
+async def enrolled(tx: PeopleTx, identities: Sequence[IdentityId]) -> set[IdentityId]:
+    """Who of them has a second factor."""
+    rows = await factors.lock_totp(tx, identities)
+    return {identity for identity, row in rows.items() if row["confirmed_at"]}
+
+
+def step_of(secret: str, code: str, now: datetime) -> int | None:
+    """The step of time whose code this is."""
+    totp = pyotp.TOTP(secret, interval=STEP_SECONDS)
+    current = totp.timecode(now)
+    steps = [current + drift for drift in DRIFT if same(totp.generate_otp(current + drift).encode(), code.encode())]
+    return steps[0] if steps else None

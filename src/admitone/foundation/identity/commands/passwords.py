@@ -1,0 +1,153 @@
+"""Passwords: forgotten, found again, changed.
+
+Promise: asking for a new password does the same for every address, known or not; only the letter differs. Setting one
+ends every session that there was, except the one in which it was changed, and voids whatever else was sent.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from admitone.foundation.authority.api import EndReason, end_sessions_of
+from admitone.foundation.authority.facts import Alarm, SecurityAlert
+from admitone.foundation.identity.errors import InvalidCredentials, ResetLinkFailed
+from admitone.foundation.identity.facts import IdentityVerified
+from admitone.foundation.identity.model import (
+    LINK_LASTS,
+    Challenge,
+    ChallengeId,
+    NewPassword,
+    Prepared,
+    Purpose,
+)
+from admitone.foundation.identity.policy import comes_back
+from admitone.foundation.identity.store import challenges, people
+from admitone.foundation.mail.api import Letter, Template, post
+from admitone.kernel import audit
+from admitone.kernel.audit import Entry
+from admitone.kernel.commands import command
+from admitone.kernel.crypto import NewSecret, digest_of
+from admitone.kernel.db import PeopleTx
+from admitone.kernel.errors import Refusal
+from admitone.kernel.ids import IdentityId
+from admitone.kernel.scope import Caller
+
+RESETS = frozenset({Purpose.RESET})
+
+
+class Forgotten(msgspec.Struct, frozen=True):
+    """Somebody says that they forgot the password of this address."""
+
+    caller: Caller
+    prepared: Prepared
+    challenge: ChallengeId
+    secret: NewSecret
+
+
+class Reset(msgspec.Struct, frozen=True):
+    """A link that came back, with a new password."""
+
+    caller: Caller
+    token: str
+    password_hash: str
+
+
+@command()
+async def forget(tx: PeopleTx, forgotten: Sequence[Forgotten]) -> list[bool]:
+    accounts = await people.find_accounts(tx, {each.prepared.email for each in forgotten})
+    sent = []
+    letters = []
+    for each in forgotten:
+        account = accounts.get(each.prepared.email)
+        sent.append(
+            Challenge(
+                each.challenge,
+                Purpose.RESET,
+                each.secret.digest,
+                account.identity if account else None,
+                each.prepared,
+                1,
+                tx.now,
+                tx.now + LINK_LASTS,
+            )
+        )
+        letters.append(_letter(each, known=account is not None))
+    await challenges.insert(tx, sent)
+    await post(tx.platform, letters)
+    return [True] * len(forgotten)
+
+
+def _letter(each: Forgotten, *, known: bool) -> Letter:
+    to, language = each.prepared.email, each.prepared.language
+    if not known:
+        return Letter(each.caller, to, Template.PASSWORD_RESET_UNKNOWN, language)
+    minutes = int(LINK_LASTS.total_seconds() // 60)
+    # Behind the #: what stands there is sent to no server and stands in no log.
+    values: dict[str, str | int] = {"link": f"/auth/reset#{each.secret.text}", "minutes": minutes}
+    return Letter(each.caller, to, Template.PASSWORD_RESET, language, values)
+
+
+@command()
+async def reset(tx: PeopleTx, resets: Sequence[Reset]) -> list[bool | Refusal]:
+    """Whoever has the link has the address, so it is verified, too."""
+    digests = [digest_of(each.token) for each in resets]
+    found = await challenges.lock_links(tx, digests)
+    outcomes: list[bool | Refusal] = []
+    set_by: dict[IdentityId, Reset] = {}
+    used = []
+    for each, digest in zip(resets, digests, strict=True):
+        challenge = found.get(digest)
+        owner = challenge.identity if challenge else None
+        works = owner is not None and owner not in set_by and comes_back(challenge, (digest,), RESETS, tx.now)
+        if challenge is None or owner is None or not works:
+            outcomes.append(ResetLinkFailed())
+            continue
+        set_by[owner] = each
+        used.append(challenge.id)
+        outcomes.append(True)
+    await challenges.use(tx, used)
+    for verified in await people.verify(tx, list(set_by)):
+        tx.publish(set_by[verified].caller, IdentityVerified(identity_id=verified))
+    await _put(tx, {identity: (each.caller, each.password_hash) for identity, each in set_by.items()})
+    return outcomes
+
+
+@command()
+async def change(tx: PeopleTx, changes: Sequence[NewPassword]) -> list[bool | Refusal]:
+    """By somebody who is signed in and knew the former one a moment ago."""
+    stored = await people.lock_passwords(tx, [each.identity for each in changes])
+    outcomes: list[bool | Refusal] = []
+    changed: dict[IdentityId, NewPassword] = {}
+    for each in changes:
+        if each.identity in changed or stored.get(each.identity) != each.former_hash:
+            outcomes.append(InvalidCredentials())
+        else:
+            changed[each.identity] = each
+            outcomes.append(True)
+    for each in changed.values():
+        await end_sessions_of(tx, [each.identity.uuid], EndReason.PASSWORD_CHANGED, but=each.but)
+    await _put(tx, {each.identity: (each.caller, each.password_hash) for each in changed.values()}, ends=False)
+    return outcomes
+
+
+async def _put(tx: PeopleTx, new: dict[IdentityId, tuple[Caller, str]], *, ends: bool = True) -> None:
+    if not new:
+        return
+    identities = list(new)
+    await people.put_passwords(tx, {identity: hashed for identity, (_, hashed) in new.items()})
+    if ends:
+        await end_sessions_of(tx, [each.uuid for each in identities], EndReason.PASSWORD_CHANGED)
+    await challenges.void(tx, identities)
+    profiles = await people.list_profiles(tx, identities)
+    for identity, (caller, _) in new.items():
+        tx.publish(caller, SecurityAlert(identity_id=identity, alarm=Alarm.PASSWORD_CHANGED))
+    await audit.record(
+        tx.platform, [Entry(caller, "identity.set_password", str(identity)) for identity, (caller, _) in new.items()]
+    )
+    await post(
+        tx.platform,
+        [
+            Letter(new[identity][0], profile.email, Template.PASSWORD_CHANGED, profile.language)
+            for identity, profile in profiles.items()
+        ],
+    )

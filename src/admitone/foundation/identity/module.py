@@ -1,0 +1,43 @@
+"""Identity's manifest."""
+
+from admitone.foundation.identity.facts import GuestClaimed, IdentityCreated, IdentityErased, IdentityVerified
+from admitone.foundation.identity.routes import CONTRACTS
+from admitone.foundation.identity.routes.passwords import CHANGES_PER_IDENTITY
+from admitone.foundation.identity.routes.wire import MAILS_PER_ADDRESS, PROOFS_PER_ADDRESS, REFRESHES_PER_ADDRESS
+from admitone.kernel.figures import LOGIN_PER_ADDRESS, LOGIN_PER_DEVICE, LOGIN_PER_IDENTITY, RESET_PER_IDENTITY
+from admitone.kernel.manifest import Module, Privacy, Table, TableClass
+
+UNTIL_ERASED = "until the person is erased"
+
+MODULE = Module(
+    name="identity",
+    contracts=CONTRACTS,
+    tables=(
+        Table("identity", TableClass.IDENTITY, Privacy.PSEUDONYMOUS, kept_because="what was bought has an owner"),
+        Table("email_hash", TableClass.IDENTITY, Privacy.PSEUDONYMOUS, kept_because=UNTIL_ERASED),
+        Table("profile", TableClass.IDENTITY, Privacy.PERSONAL, kept_because=UNTIL_ERASED),
+        Table("password", TableClass.IDENTITY, Privacy.PSEUDONYMOUS, kept_because=UNTIL_ERASED),
+        Table("challenge", TableClass.IDENTITY, Privacy.PERSONAL, retention_days=7, aged_by="expires_at"),
+        Table(
+            "merge",
+            TableClass.IDENTITY,
+            Privacy.PSEUDONYMOUS,
+            append_only=True,
+            kept_because="who a tombstone stands for",
+        ),
+        Table("apple", TableClass.IDENTITY, Privacy.PSEUDONYMOUS, kept_because=UNTIL_ERASED),
+        Table("totp", TableClass.IDENTITY, Privacy.PSEUDONYMOUS, kept_because=UNTIL_ERASED),
+        Table("recovery_code", TableClass.IDENTITY, Privacy.PSEUDONYMOUS, kept_because=UNTIL_ERASED),
+    ),
+    limits=(
+        LOGIN_PER_ADDRESS,
+        LOGIN_PER_DEVICE,
+        LOGIN_PER_IDENTITY,
+        RESET_PER_IDENTITY,
+        MAILS_PER_ADDRESS,
+        PROOFS_PER_ADDRESS,
+        REFRESHES_PER_ADDRESS,
+        CHANGES_PER_IDENTITY,
+    ),
+    facts=(IdentityCreated, IdentityVerified, GuestClaimed, IdentityErased),
+)

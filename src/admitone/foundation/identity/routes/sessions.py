@@ -1,0 +1,199 @@
+"""Sessions over HTTP: refreshed, shown, left.
+
+Promise: `refresh` is the only operation that makes cookies of tokens (IDN-014); they are HttpOnly, and the refresh
+token goes nowhere but to the auth API. Only our own pages may send them with a change: `kernel.contracts.credentials`.
+"""
+
+from typing import Final
+
+from admitone.foundation.authority.api import ACCESS_LASTS, REFRESH_LASTS, InvalidSession, Opened, Refresh, rotate
+from admitone.foundation.identity.commands import accounts
+from admitone.foundation.identity.commands.accounts import ProfileChange, SignOut
+from admitone.foundation.identity.errors import IdentityNotFound, MissingTokens
+from admitone.foundation.identity.routes.wire import (
+    AN_EMAIL,
+    AUTH_PATH,
+    REFRESH_COOKIE,
+    REFRESHES_PER_ADDRESS,
+    SCOPE,
+    SESSION_COOKIE,
+    SOME_TOKENS,
+    DisplayName,
+    Token,
+    Tokens,
+    auth_contract,
+)
+from admitone.kernel.commands import Command
+from admitone.kernel.contracts import Audience, Call, Cookie, Example, Instant, Wire
+from admitone.kernel.db import PeopleTx
+from admitone.kernel.ids import IdentityId
+from admitone.kernel.words import Language
+
+ACCESS_SECONDS: Final = int(ACCESS_LASTS.total_seconds())
+REFRESH_SECONDS: Final = int(REFRESH_LASTS.total_seconds())
+BOTH: Final = (SESSION_COOKIE, REFRESH_COOKIE)
+refresh_sessions: Command[PeopleTx, Refresh, Opened] = Command(rotate, name="identity.refresh", outcome=Opened)
+
+
+class RefreshRequest(Wire):
+    """Without a token the cookie counts. `asCookies`: whether the new tokens come as cookies, or in the body."""
+
+    refresh_token: Token | None = None
+    as_cookies: bool = True
+
+
+class Refreshed(Wire):
+    identity_id: IdentityId
+    access_expires_at: Instant
+    tokens: Tokens | None = None
+    """Only when they did not come as cookies."""
+
+
+class Me(Wire):
+    identity_id: IdentityId
+    email: str
+    email_verified: bool
+    display_name: str | None
+    language: Language
+
+
+class ProfileRequest(Wire):
+    display_name: DisplayName | None = None
+    language: Language | None = None
+
+
+class LogoutRequest(Wire):
+    everywhere: bool = False
+
+
+class SignedOut(Wire):
+    ok: bool = True
+
+
+ME: Final = Me(
+    identity_id=SOME_TOKENS.identity_id,
+    email=AN_EMAIL,
+    email_verified=True,
+    display_name="Ana",
+    language=Language.PORTUGUESE,
+)
+
+refresh = auth_contract(
+    "REFRESH",
+    "Exchange a refresh token for new ones; a token that is shown twice ends its session.",
+    post="/api/auth/refresh",
+    takes=RefreshRequest,
+    gives=Refreshed,
+    refuses=(MissingTokens, InvalidSession),
+    limits=(REFRESHES_PER_ADDRESS,),
+    sets_cookies=BOTH,
+    examples=(
+        Example(
+            "As cookies",
+            takes=RefreshRequest(refresh_token=SOME_TOKENS.refresh_token),
+            gives=Refreshed(identity_id=SOME_TOKENS.identity_id, access_expires_at=SOME_TOKENS.access_expires_at),
+        ),
+        Example("Spent", takes=RefreshRequest(refresh_token="refresh_0_?"), refuses=InvalidSession()),  # noqa: S106
+    ),
+)
+
+me = auth_contract(
+    "ME",
+    "Who is signed in.",
+    get="/api/auth/me",
+    gives=Me,
+    audience=Audience.PERSON,
+    refuses=(IdentityNotFound,),
+    examples=(Example("Ana", gives=ME),),
+)
+
+change_profile = auth_contract(
+    "PROFILE",
+    "Change what one is called, and in which language one is written to.",
+    patch="/api/auth/me",
+    takes=ProfileRequest,
+    gives=Me,
+    audience=Audience.PERSON,
+    refuses=(IdentityNotFound,),
+    examples=(Example("Ana", takes=ProfileRequest(display_name="Ana"), gives=ME),),
+)
+
+logout = auth_contract(
+    "LOGOUT",
+    "End this session, or all of them.",
+    post="/api/auth/logout",
+    takes=LogoutRequest,
+    gives=SignedOut,
+    audience=Audience.PERSON,
+    sets_cookies=BOTH,
+    examples=(Example("Out", takes=LogoutRequest(), gives=SignedOut()),),
+)
+
+clear = auth_contract(
+    "CLEAR",
+    "Take the cookies away, also those of a session that has ended.",
+    post="/api/auth/clear",
+    gives=SignedOut,
+    sets_cookies=BOTH,
+    examples=(Example("Clear", gives=SignedOut()),),
+)
+
+CONTRACTS = (refresh, me, change_profile, logout, clear)
+
+
+@refresh.serves
+async def serve_refresh(call: Call, request: RefreshRequest) -> Refreshed:
+    token = request.refresh_token or call.cookies.get(REFRESH_COOKIE)
+    if not token:
+        raise MissingTokens
+    opened = await call.batch(refresh_sessions, Refresh(call.caller, token), scope=SCOPE)
+    if request.as_cookies:
+        call.set_cookie(Cookie(SESSION_COOKIE, opened.access_token, ACCESS_SECONDS))
+        strictly = Cookie(REFRESH_COOKIE, opened.refresh_token, REFRESH_SECONDS, AUTH_PATH, same_site="Strict")
+        call.set_cookie(strictly)
+    tokens = None if request.as_cookies else Tokens.of(opened)
+    return Refreshed(identity_id=opened.identity, access_expires_at=opened.access_expires_at, tokens=tokens)
+
+
+@me.serves
+async def serve_me(call: Call) -> Me:
+    assert call.identity is not None
+    return _me(await call.batch(accounts.show, call.identity, scope=SCOPE))
+
+
+def _me(found: accounts.Me) -> Me:
+    return Me(
+        identity_id=found.identity,
+        email=found.profile.email,
+        email_verified=found.is_verified,
+        display_name=found.profile.display_name,
+        language=found.profile.language,
+    )
+
+
+@change_profile.serves
+async def serve_change_profile(call: Call, request: ProfileRequest) -> Me:
+    assert call.identity is not None
+    change = ProfileChange(call.identity, request.display_name, request.language)
+    await call.batch(accounts.change_profile, change, scope=SCOPE)
+    return _me(await call.batch(accounts.show, call.identity, scope=SCOPE))
+
+
+@logout.serves
+async def serve_logout(call: Call, request: LogoutRequest) -> SignedOut:
+    assert call.identity is not None
+    assert call.credential is not None
+    await call.batch(accounts.sign_out, SignOut(call.identity, call.credential, request.everywhere), scope=SCOPE)
+    _clear(call)
+    return SignedOut()
+
+
+@clear.serves
+async def serve_clear(call: Call) -> SignedOut:
+    _clear(call)
+    return SignedOut()
+
+
+def _clear(call: Call) -> None:
+    call.set_cookie(Cookie(SESSION_COOKIE, "", 0))
+    call.set_cookie(Cookie(REFRESH_COOKIE, "", 0, AUTH_PATH, same_site="Strict"))

@@ -1,0 +1,281 @@
+"""Signing in and up over HTTP.
+
+Promise: whether an address has an account shows nowhere: not in the status, not in the body, not in the time (IDN-012).
+Too many letters to one address end in the same answer and no letter (IDN-021).
+"""
+
+from typing import Final
+
+from admitone.foundation.identity import passwords, policy
+from admitone.foundation.identity.commands import signing_in
+from admitone.foundation.identity.emails import normalise_email, subject_of
+from admitone.foundation.identity.errors import (
+    InvalidCode,
+    InvalidCredentials,
+    InvalidEmail,
+    MissingCredentials,
+    SecondFactorRequired,
+    WeakPassword,
+)
+from admitone.foundation.identity.model import (
+    CODE_LASTS,
+    Attempt,
+    ChallengeId,
+    Finishing,
+    Lacking,
+    PasswordSignIn,
+    Prepared,
+    Starting,
+)
+from admitone.foundation.identity.routes.wire import (
+    A_PASSWORD,
+    AN_EMAIL,
+    AUTH_PATH,
+    DEVICE_COOKIE,
+    MAILS_PER_ADDRESS,
+    PROOFS_PER_ADDRESS,
+    SCOPE,
+    SOME_TOKENS,
+    Code,
+    DisplayName,
+    Email,
+    Password,
+    Token,
+    Tokens,
+    auth_contract,
+)
+from admitone.kernel.contracts import Call, Cookie, Example, Wire
+from admitone.kernel.crypto import digest_of
+from admitone.kernel.errors import Throttled
+from admitone.kernel.figures import LOGIN_PER_ADDRESS, LOGIN_PER_DEVICE, LOGIN_PER_IDENTITY, RESET_PER_IDENTITY
+from admitone.kernel.limits import Hit, by_address
+
+DEVICE_SECONDS: Final = 400 * 24 * 3600
+A_CHALLENGE: Final = ChallengeId.parse("chl_0198c9a40000700080000000000000ac")
+
+
+class LoginRequest(Wire):
+    email: Email = ""
+    password: Password = ""
+    second_factor: Code | None = None
+
+
+class CodeRequest(Wire):
+    email: Email
+
+
+class SignUpRequest(Wire):
+    email: Email
+    password: Password
+    display_name: DisplayName | None = None
+
+
+class CodeSent(Wire):
+    """A code is on its way, if the address can be written to at all."""
+
+    challenge_id: ChallengeId
+    expires_in_seconds: int
+    next_step: str = "VERIFY_CODE"
+
+
+class VerifyRequest(Wire):
+    challenge_id: ChallengeId
+    code: Code
+    second_factor: Code | None = None
+
+
+class LinkRequest(Wire):
+    token: Token
+    second_factor: Code | None = None
+
+
+class CheckEmailAnswer(Wire):
+    """The same for every address: go on, and see."""
+
+    ok: bool = True
+    next_step: str = "CONTINUE"
+
+
+SENT: Final = CodeSent(challenge_id=A_CHALLENGE, expires_in_seconds=600)
+
+login = auth_contract(
+    "LOGIN",
+    "Sign in with an e-mail address and a password.",
+    post="/api/auth/login",
+    takes=LoginRequest,
+    gives=Tokens,
+    refuses=(MissingCredentials, InvalidEmail, InvalidCredentials, SecondFactorRequired),
+    sets_cookies=(DEVICE_COOKIE,),
+    examples=(
+        Example("Signed in", takes=LoginRequest(email=AN_EMAIL, password=A_PASSWORD), gives=SOME_TOKENS),
+        Example("Wrong", takes=LoginRequest(email=AN_EMAIL, password="?"), refuses=InvalidCredentials()),  # noqa: S106
+    ),
+)
+
+sign_up = auth_contract(
+    "SIGNUP",
+    "Begin an account: a code goes to the address, and the account is there when the code comes back.",
+    post="/api/auth/signup",
+    takes=SignUpRequest,
+    gives=CodeSent,
+    status=202,
+    refuses=(InvalidEmail, WeakPassword),
+    limits=(MAILS_PER_ADDRESS,),
+    examples=(Example("Sent", takes=SignUpRequest(email=AN_EMAIL, password=A_PASSWORD), gives=SENT),),
+)
+
+send_otp = auth_contract(
+    "SENDOTP",
+    "Send a code with which the owner of the address can sign in, or up.",
+    post="/api/auth/send-otp",
+    takes=CodeRequest,
+    gives=CodeSent,
+    status=202,
+    refuses=(InvalidEmail,),
+    limits=(MAILS_PER_ADDRESS,),
+    examples=(Example("Sent", takes=CodeRequest(email=AN_EMAIL), gives=SENT),),
+)
+
+verify_otp = auth_contract(
+    "VERIFYOTP",
+    "Sign in with a code that was sent; the address is verified by it.",
+    post="/api/auth/verify-otp",
+    takes=VerifyRequest,
+    gives=Tokens,
+    refuses=(InvalidCode, SecondFactorRequired),
+    limits=(PROOFS_PER_ADDRESS,),
+    sets_cookies=(DEVICE_COOKIE,),
+    examples=(
+        Example("Signed in", takes=VerifyRequest(challenge_id=A_CHALLENGE, code="123456"), gives=SOME_TOKENS),
+        Example("Wrong", takes=VerifyRequest(challenge_id=A_CHALLENGE, code="000000"), refuses=InvalidCode()),
+    ),
+)
+
+verify_link = auth_contract(
+    "VERIFYLINK",
+    "Sign in with a link that was sent; what a guest bought with the address is claimed.",
+    post="/api/auth/verify-link",
+    takes=LinkRequest,
+    gives=Tokens,
+    refuses=(InvalidCode, SecondFactorRequired),
+    limits=(PROOFS_PER_ADDRESS,),
+    sets_cookies=(DEVICE_COOKIE,),
+    examples=(Example("Signed in", takes=LinkRequest(token=f"link_0_{'c' * 40}"), gives=SOME_TOKENS),),
+)
+
+check_email = auth_contract(
+    "CHECKEMAIL",
+    "Whether an address can be gone on with; never whether it is known.",
+    post="/api/auth/check-email",
+    takes=CodeRequest,
+    gives=CheckEmailAnswer,
+    refuses=(InvalidEmail,),
+    limits=(PROOFS_PER_ADDRESS,),
+    examples=(Example("Go on", takes=CodeRequest(email=AN_EMAIL), gives=CheckEmailAnswer()),),
+)
+
+check_email_by_get = auth_contract(
+    "CHECKEMAILGET",
+    "Whether an address can be gone on with; never whether it is known.",
+    get="/api/auth/check-email",
+    takes=CodeRequest,
+    gives=CheckEmailAnswer,
+    refuses=(InvalidEmail,),
+    limits=(PROOFS_PER_ADDRESS,),
+    examples=(Example("Go on", takes=CodeRequest(email=AN_EMAIL), gives=CheckEmailAnswer()),),
+)
+
+CONTRACTS = (login, sign_up, send_otp, verify_otp, verify_link, check_email, check_email_by_get)
+
+
+@login.serves
+async def serve_login(call: Call, request: LoginRequest) -> Tokens:
+    if not request.email or not request.password:
+        raise MissingCredentials
+    email = normalise_email(request.email)
+    device = policy.known_device(call.cookies.get(DEVICE_COOKIE), email)
+    await count_sign_in(call, email, device)
+    account = await call.batch(signing_in.find, email, scope=SCOPE)
+    stored = account.password_hash if account else None
+    if not await passwords.matches(request.password, stored) or account is None or stored is None:
+        raise InvalidCredentials
+    better = await passwords.hash_of(request.password) if passwords.is_outdated(stored) else None
+    signing = PasswordSignIn(
+        call.caller, account.identity, stored, better, agent_of(call), device is not None, request.second_factor
+    )
+    outcome = await call.batch(signing_in.sign_in_with_password, signing, scope=SCOPE)
+    return signed_in(call, outcome, wrong=InvalidCredentials())
+
+
+async def count_sign_in(call: Call, email: str, device: str | None) -> None:
+    """A device that its owner signed in on before is counted by itself, so no stranger locks the owner out."""
+    if device:
+        await call.count(Hit(LOGIN_PER_DEVICE, f"{device}:{subject_of(email)}"))
+    else:
+        per_address = Hit(LOGIN_PER_ADDRESS, by_address(call.caller.address))
+        await call.count(per_address, Hit(LOGIN_PER_IDENTITY, subject_of(email)))
+
+
+def agent_of(call: Call) -> str:
+    return (call.headers.get("user-agent") or "?")[:100]
+
+
+def signed_in(call: Call, attempt: Attempt, wrong: InvalidCredentials | InvalidCode) -> Tokens:
+    if attempt.lacking is Lacking.SECOND_FACTOR:
+        raise SecondFactorRequired
+    if attempt.opened is None:
+        raise wrong
+    if policy.known_device(call.cookies.get(DEVICE_COOKIE), attempt.email) is None:
+        value = policy.new_device_cookie(attempt.email)
+        call.set_cookie(Cookie(DEVICE_COOKIE, value, DEVICE_SECONDS, AUTH_PATH))
+    return Tokens.of(attempt.opened)
+
+
+@sign_up.serves
+async def serve_sign_up(call: Call, request: SignUpRequest) -> CodeSent:
+    email = normalise_email(request.email)
+    passwords.refuse_weak(request.password, email)
+    hashed = await passwords.hash_of(request.password)
+    return await send_code(call, Prepared(email, call.language, hashed, request.display_name), signs_up=True)
+
+
+@send_otp.serves
+async def serve_send_otp(call: Call, request: CodeRequest) -> CodeSent:
+    return await send_code(call, Prepared(normalise_email(request.email), call.language))
+
+
+async def send_code(call: Call, prepared: Prepared, *, signs_up: bool = False) -> CodeSent:
+    challenge = ChallengeId.new()
+    answer = CodeSent(challenge_id=challenge, expires_in_seconds=int(CODE_LASTS.total_seconds()))
+    try:
+        await call.count(Hit(RESET_PER_IDENTITY, subject_of(prepared.email)))
+    except Throttled:
+        return answer  # The same words, and no letter: how many were sent to an address is its owner's matter.
+    starting = Starting(call.caller, prepared, policy.new_code(), challenge, signs_up)
+    await call.batch(signing_in.start, starting, scope=SCOPE)
+    return answer
+
+
+@verify_otp.serves
+async def serve_verify_otp(call: Call, request: VerifyRequest) -> Tokens:
+    digests = policy.code_digests(request.challenge_id, request.code)
+    finishing = Finishing(call.caller, digests, request.challenge_id, request.second_factor)
+    return signed_in(call, await call.batch(signing_in.finish, finishing, scope=SCOPE), wrong=InvalidCode())
+
+
+@verify_link.serves
+async def serve_verify_link(call: Call, request: LinkRequest) -> Tokens:
+    finishing = Finishing(call.caller, (digest_of(request.token),), None, request.second_factor)
+    return signed_in(call, await call.batch(signing_in.finish, finishing, scope=SCOPE), wrong=InvalidCode())
+
+
+@check_email.serves
+async def serve_check_email(call: Call, request: CodeRequest) -> CheckEmailAnswer:  # noqa: ARG001
+    normalise_email(request.email)
+    return CheckEmailAnswer()
+
+
+@check_email_by_get.serves
+async def serve_check_email_by_get(call: Call, request: CodeRequest) -> CheckEmailAnswer:  # noqa: ARG001
+    normalise_email(request.email)
+    return CheckEmailAnswer()

@@ -1,0 +1,1 @@
+"""Identity's statements, by noun."""

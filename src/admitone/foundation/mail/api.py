@@ -1,0 +1,52 @@
+"""The door of mail: post letters within your own transaction.
+
+Promise: what is posted is sent if, and only if, the transaction commits. A letter whose template is given a value too
+many or too few is a bug of whoever posts it, and raises here.
+
+    letter = Letter(caller, address, Template.SIGN_IN_CODE, language, {"code": code, "minutes": 10})
+    await mail.post(tx, [letter])
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from admitone.foundation.mail import store
+from admitone.foundation.mail.handlers import Posted, deliver
+from admitone.foundation.mail.model import Content, Letter, LetterId, Template, is_address
+from admitone.foundation.mail.rendering import rendered
+from admitone.foundation.mail.sealing import sealed
+from admitone.kernel.db import Tx
+from admitone.kernel.jobs import Job, enqueue
+
+__all__ = ["Letter", "Template", "is_address", "post"]
+
+NOWHERE = "https://admitone.invalid"
+"""Stands for our own address while a letter is tried out: where links lead is known to who sends it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    row: store.NewLetter
+    job: Job
+
+
+async def post(tx: Tx, letters: Sequence[Letter]) -> int:
+    """How many are new: the others were posted before, under their key, within the last half year."""
+    drafts = [_draft(tx, letter) for letter in letters]
+    keyed = [draft for draft, letter in zip(drafts, letters, strict=True) if letter.key is not None]
+    fresh = [draft for draft, letter in zip(drafts, letters, strict=True) if letter.key is None]
+    await enqueue(tx, [draft.job for draft in fresh])
+    # One by one: a letter is written down only if its job is new, and of many nobody says which are.
+    fresh += [draft for draft in keyed if await enqueue(tx, [draft.job])]
+    await store.insert_letters(tx, [draft.row for draft in fresh])
+    return len(fresh)
+
+
+def _draft(tx: Tx, letter: Letter) -> _Draft:
+    rendered(letter.template, letter.language, letter.values, site=NOWHERE, at=tx.now)
+    own = LetterId.new()
+    envelope = sealed(Content(letter.to, dict(letter.values)), tx.scope.organization, own)
+    return _Draft(
+        store.NewLetter(own, letter.template, letter.language, envelope, tx.now),
+        Job.of(deliver, Posted(own), letter.caller, key=f"mail.deliver:{letter.key or own}"),
+    )
