@@ -30,6 +30,7 @@ MODULE = Module(
     ),
     permissions=(INCREMENT, READ, MANAGE),
     limits=(PER_DEVICE,),
+    features=("toy.later",),
     lifecycles=(COUNTER,),
     facts=(CounterIncremented,),
     jobs=(handlers.hear, handlers.perform, handlers.run_errand, recounting.recount),

@@ -90,7 +90,8 @@ class Ask(msgspec.Struct, frozen=True):
     @property
     def trivial(self) -> bool:
         """Whether anybody may go on, unseen."""
-        return self.audience is Audience.PUBLIC and not (self.credential or self.gate or self.limits or self.hits)
+        asks_nothing = not (self.credential or self.gate or self.limits or self.hits or self.stoppable)
+        return self.audience is Audience.PUBLIC and asks_nothing
 
 
 class Granted(msgspec.Struct, frozen=True):
@@ -177,13 +178,12 @@ class Subjects(msgspec.Struct, frozen=True):
         address = by_address(ask.caller.address)
         if isinstance(grant, Refusal):
             return cls(address)
+        device = grant.device or ask.caller.device
         return cls(
             address,
             by_identity(grant.identity) if grant.identity else None,
             by_organization(grant.organization) if grant.organization else None,
-            by_device(grant.organization or grant.identity or address, ask.caller.device)
-            if ask.caller.device
-            else None,
+            by_device(grant.organization or grant.identity or address, device) if device else None,
         )
 
     def counted(self, per: Per) -> str:

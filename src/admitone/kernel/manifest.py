@@ -1,11 +1,11 @@
 """Manifests: what a package owns, said once, as data.
 
 Promise: whatever the kernel, the start-up check and the tests in `tests/architecture` need to know of a package
-stands in its `Module`: contracts, tables with their class, privacy and retention, permissions, limits,
-configuration keys, ports it needs, lifecycles, and the statements that are allowed to be exceptions.
+stands in its `Module`: contracts, tables with their class, privacy and retention, permissions, limits, features
+that are off at first, configuration keys, ports it needs, lifecycles, and the statements that may be exceptions.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -70,6 +70,8 @@ class Module:
     tables: tuple[Table, ...] = ()
     permissions: tuple[str, ...] = ()
     limits: tuple[Limit, ...] = ()
+    features: tuple[str, ...] = ()
+    """What is off until somebody switches it on; a contract of any package may have one as its gate."""
     config: tuple["Key", ...] = ()
     ports: tuple[Port[Any], ...] = ()
     lifecycles: tuple["Lifecycle[Any]", ...] = ()
@@ -94,13 +96,21 @@ class Installation:
     modules: Sequence[Module]
 
 
-def check_contracts(modules: Iterable[Module]) -> None:
-    """A contract asks for a permission and counts on a limit that its own package declares; a misspelt one stops us."""
+def check_contracts(modules: Sequence[Module]) -> None:
+    """A contract asks for a permission and counts on a limit that its own package declares, and has a gate that some
+    package declares; a misspelt one stops us."""
+    features = {feature for module in modules for feature in module.features}
     complaints = [
         f"{contract.id}: {what} is not in the manifest of {module.name}"
         for module in modules
         for contract in module.contracts
         for what in _undeclared(module, contract)
+    ]
+    complaints += [
+        f"{contract.id}: gate {contract.gate} is no feature of any manifest"
+        for module in modules
+        for contract in module.contracts
+        if contract.gate and contract.gate not in features
     ]
     if complaints:
         raise TypeError("; ".join(complaints))

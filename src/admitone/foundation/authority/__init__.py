@@ -8,5 +8,5 @@ the mother's id; a *member* is what a person is in the whole group, an *override
 Invariants: permission is a pure function of member, override and modules; nothing of it is remembered longer than one
 read, so what was revoked is dead at once; what is unknown is denied. A group always has an owner. A refresh token is
 worth one rotation: shown twice, it ends its session. A feature is off until somebody switched it on; a stop ends by
-itself.
+itself, and lets money go back and people in. A key is good in one organisation, for what its maker could give it.
 """

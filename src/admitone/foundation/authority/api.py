@@ -1,4 +1,8 @@
-"""The door for other packages: sessions, members, modules, switches. Each takes the caller's transaction."""
+"""The door for other packages: sessions, members, modules, switches. Each takes the caller's transaction.
+
+A contract that is new business says `stoppable=True`, and by `guards` what else in its request has a kill switch, as in
+`event:evt_…`. Whoever shows such things asks `find_stops` with the same words, as `READING`.
+"""
 
 from admitone.foundation.authority.errors import InvalidSession, ModuleDisabled
 from admitone.foundation.authority.model import (
@@ -31,6 +35,7 @@ from admitone.foundation.authority.policy import (
     stop_of_organization,
     why_not,
 )
+from admitone.foundation.authority.queries import READING, find_scopes, find_stops
 from admitone.foundation.authority.resolving import TableAuthority
 from admitone.foundation.authority.sessions import Opened, Opening, Refresh, open_sessions, rotate
 from admitone.foundation.authority.store.members import (
@@ -56,6 +61,7 @@ __all__ = (
     "ACCESS_LASTS",
     "AREAS",
     "PACKS",
+    "READING",
     "REFRESH_LASTS",
     "ROLE_SCOPES",
     "STEP_UP_LASTS",
@@ -83,6 +89,8 @@ __all__ = (
     "feature",
     "find_group",
     "find_memberships",
+    "find_scopes",
+    "find_stops",
     "find_switches",
     "includes",
     "insert_branch",

@@ -1,7 +1,9 @@
 """What authority refuses in words of its own."""
 
+from datetime import datetime
+
 from admitone.kernel.authority import FeatureDisabled, Stopped
-from admitone.kernel.errors import Unauthenticated
+from admitone.kernel.errors import Forbidden, Invalid, NotFound, Unauthenticated
 
 
 class ModuleDisabled(FeatureDisabled):
@@ -41,3 +43,55 @@ class InvalidSession(Unauthenticated):
     """This session has ended; sign in again."""
 
     code = "INVALID_SESSION"
+
+
+class ExpiryOutOfRange(Invalid):
+    """This must end after now, and no later than it may last."""
+
+    code = "EXPIRY_OUT_OF_RANGE"
+    latest: datetime | None = None
+
+
+class NotStopped(NotFound):
+    """There is no stop to lift."""
+
+    code = "NOT_STOPPED"
+
+
+class UnknownFeature(NotFound):
+    """There is no such feature behind the cut-line."""
+
+    code = "UNKNOWN_FEATURE"
+
+
+class UnknownOrganization(NotFound):
+    """No organisation has this id."""
+
+    code = "UNKNOWN_ORGANIZATION"
+
+
+class FeatureNotOn(NotFound):
+    """This feature is not switched on here."""
+
+    code = "FEATURE_NOT_ON"
+
+
+class ScopeNotHeld(Forbidden):
+    """Nobody gives away a scope that they do not have."""
+
+    code = "SCOPE_NOT_HELD"
+    audited = True
+    scope: str
+
+
+class ScopeNotForPurpose(Invalid):
+    """A key of this purpose cannot have this scope."""
+
+    code = "SCOPE_NOT_FOR_PURPOSE"
+    scope: str
+
+
+class ServiceKeyNotFound(NotFound):
+    """There is no such key."""
+
+    code = "SERVICE_KEY_NOT_FOUND"

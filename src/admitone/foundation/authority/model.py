@@ -1,5 +1,6 @@
 """What authority is made of: roles, packs, scopes, memberships, credentials, switches."""
 
+import re
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
@@ -7,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from admitone.kernel.ids import Id, IdentityId, OrganizationId
+from admitone.kernel.ids import Id, IdentityId, InvalidId, OrganizationId
 
 ACCESS_LASTS: Final = timedelta(minutes=15)
 REFRESH_LASTS: Final = timedelta(days=30)
@@ -15,6 +16,9 @@ SESSION_LASTS: Final = timedelta(days=90)
 """However often it is refreshed."""
 STEP_UP_LASTS: Final = timedelta(minutes=10)
 """For so long a proof counts as recent (GAP-16)."""
+STOP_LASTS_AT_MOST: Final = timedelta(days=90)
+"""Whoever wants longer looks at the case again, and says so again."""
+_EVENT = re.compile(r"[a-z]{2,12}_[0-9a-f]{32}", re.ASCII)
 
 
 class SessionId(Id, prefix="ses"):
@@ -105,6 +109,50 @@ class KeyPurpose(StrEnum):
 
     API = "API"
     SCANNER = "SCANNER"
+
+
+class StopKind(StrEnum):
+    """What a kill switch stops."""
+
+    EVENT = "EVENT"
+    ORGANIZATION = "ORGANIZATION"
+    IDENTITY = "IDENTITY"
+    PLATFORM = "PLATFORM"
+
+
+class Target(msgspec.Struct, frozen=True):
+    """The one thing that a kill switch stops. Events belong to a package above, so theirs is any id."""
+
+    kind: StopKind
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self._is_named():
+            raise ValueError("The platform has no id; anything else is stopped by an id of its kind")
+
+    def _is_named(self) -> bool:
+        match self.kind:
+            case StopKind.PLATFORM:
+                return self.id is None
+            case StopKind.ORGANIZATION:
+                return _is_id(OrganizationId, self.id)
+            case StopKind.IDENTITY:
+                return _is_id(IdentityId, self.id)
+            case StopKind.EVENT:
+                return _EVENT.fullmatch(self.id or "") is not None
+
+    @property
+    def key(self) -> str:
+        kind = f"stop:{self.kind.lower()}"
+        return f"{kind}:{self.id}" if self.id else kind
+
+
+def _is_id(kind: type[Id], text: str | None) -> bool:
+    try:
+        kind.parse(text or "")
+    except InvalidId:
+        return False
+    return True
 
 
 class KnownSession(msgspec.Struct, frozen=True):

@@ -1,10 +1,21 @@
 """Authority's manifest."""
 
-from admitone.foundation.authority.facts import SecurityAlert
+from admitone.foundation.authority import routes
+from admitone.foundation.authority.facts import (
+    EventKillSwitch,
+    FeatureSwitched,
+    IdentityKillSwitch,
+    OrganizationKillSwitch,
+    PlatformKillSwitch,
+    SecurityAlert,
+)
+from admitone.foundation.authority.features import FEATURES
+from admitone.foundation.authority.routes import keys, switches
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
 MODULE = Module(
     name="authority",
+    contracts=routes.CONTRACTS,
     tables=(
         Table("session", TableClass.IDENTITY, Privacy.PSEUDONYMOUS, retention_days=30, aged_by="lasts_until"),
         Table(
@@ -24,5 +35,14 @@ MODULE = Module(
         Table("module_entry", TableClass.PLATFORM),
         Table("switch", TableClass.PLATFORM, kept_because="until it is switched back; the trail keeps the rest"),
     ),
-    facts=(SecurityAlert,),
+    permissions=(switches.SEE, switches.TURN, keys.SEE, keys.CHANGE),
+    features=tuple(feature.name for feature in FEATURES),
+    facts=(
+        SecurityAlert,
+        EventKillSwitch,
+        OrganizationKillSwitch,
+        IdentityKillSwitch,
+        PlatformKillSwitch,
+        FeatureSwitched,
+    ),
 )

@@ -21,16 +21,20 @@ from admitone.foundation.authority.errors import (
     ModuleDisabled,
     OrganizationStopped,
     PlatformStopped,
+    ScopeNotForPurpose,
+    ScopeNotHeld,
 )
 from admitone.foundation.authority.model import (
     STEP_UP_LASTS,
     Denial,
+    KeyPurpose,
     Known,
     KnownSession,
     MemberRole,
     Membership,
     OrganizationModule,
     RolePack,
+    ServiceKeyId,
 )
 from admitone.kernel.authority import (
     Ask,
@@ -101,7 +105,7 @@ PLATFORM_SCOPES: Final[dict[str, frozenset[str]]] = {
     MemberRole.STAFF: frozenset({"PLATFORM_R"}),
 }
 
-KEY_SCOPES: Final = {"SCANNER": frozenset({"CHECKIN_R", "CHECKIN_RW"})}
+KEY_SCOPES: Final = {KeyPurpose.SCANNER: frozenset({"CHECKIN_R", "CHECKIN_RW"})}
 """What keys of a purpose may have at most; others, whatever their maker may."""
 
 
@@ -142,6 +146,17 @@ def includes(granted: Iterable[str], scope: str) -> bool:
 def scopes_of(membership: Membership) -> frozenset[str]:
     own = PACKS[membership.pack][1] if membership.pack in PACKS else ROLE_SCOPES.get(membership.role, frozenset())
     return own.union(membership.scopes)
+
+
+def why_no_key(purpose: KeyPurpose, scopes: Iterable[str], held: Iterable[str]) -> Refusal | None:
+    """Why somebody who has those scopes cannot make a key with these."""
+    held, most = frozenset(held), KEY_SCOPES.get(purpose)
+    for scope in scopes:
+        if not is_scope(scope) or (most is not None and scope not in most):
+            return ScopeNotForPurpose(scope=scope)
+        if not includes(held, scope):
+            return ScopeNotHeld(scope=scope)
+    return None
 
 
 def modules_of(permission: str) -> frozenset[str]:
@@ -190,15 +205,20 @@ def feature(name: str) -> str:
     return f"feature:{name}"
 
 
+def stop_of(guard: str) -> str:
+    """What stops whatever a contract calls so in its guards: `event:evt_…`."""
+    return f"stop:{guard}"
+
+
 def stop_of_organization(organization: OrganizationId) -> str:
-    return f"stop:organization:{organization}"
+    return stop_of(f"organization:{organization}")
 
 
 def stop_of_identity(identity: IdentityId) -> str:
-    return f"stop:identity:{identity}"
+    return stop_of(f"identity:{identity}")
 
 
-STOP_OF_PLATFORM: Final = "stop:platform"
+STOP_OF_PLATFORM: Final = stop_of("platform")
 
 Switch = tuple[UUID, str]
 """Whose it is, and its key."""
@@ -224,7 +244,7 @@ def stops_of(ask: Ask) -> dict[str, type[Stopped]]:
     if ask.organization:
         stops[stop_of_organization(ask.organization)] = OrganizationStopped
     for guard in ask.guards:
-        stops[f"stop:{guard}"] = OrganizationStopped if guard.startswith("organization:") else EventStopped
+        stops[stop_of(guard)] = OrganizationStopped if guard.startswith("organization:") else EventStopped
     return stops
 
 
@@ -232,10 +252,13 @@ def stops_of(ask: Ask) -> dict[str, type[Stopped]]:
 
 
 def decide(ask: Ask, known: Known | None, on: frozenset[Switch], now: datetime) -> Granted | Refusal:
-    """The first reason to refuse, in the order a caller should hear it."""
+    """The first reason to refuse, in the order a caller should hear it. A key is good for its organisation's contracts
+    and for no others: where people are recognised, it is nobody."""
+    anonymous = ask.audience in (Audience.PUBLIC, Audience.INTERNAL)
+    if known and known.key and anonymous:
+        return Unauthenticated()
     session, key = (known.session, known.key) if known else (None, None)
     who = _identity_of(known)
-    anonymous = ask.audience in (Audience.PUBLIC, Audience.INTERNAL)
     if session is None and key is None and (ask.credential or not anonymous):
         return Unauthenticated()
     if session and session.stopped:
@@ -248,7 +271,7 @@ def decide(ask: Ask, known: Known | None, on: frozenset[Switch], now: datetime) 
     if refused is not None:
         return refused.to(who)
     credential = session.id if session else key.id if key else None
-    device = f"key_{key.id.hex}" if key and key.purpose == "SCANNER" else None
+    device = str(ServiceKeyId(key.id)) if key and key.purpose is KeyPurpose.SCANNER else None
     return Granted(who, ask.organization, credential, device)
 
 

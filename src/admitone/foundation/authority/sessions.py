@@ -51,6 +51,10 @@ class Refresh(msgspec.Struct, frozen=True):
     caller: Caller
     token: str
 
+    @property
+    def digest(self) -> bytes:
+        return digest_of(self.token)
+
 
 async def open_sessions(tx: PeopleTx, openings: Sequence[Opening]) -> list[Opened]:
     opened = []
@@ -81,8 +85,8 @@ async def open_sessions(tx: PeopleTx, openings: Sequence[Opening]) -> list[Opene
 
 async def rotate(tx: PeopleTx, refreshes: Sequence[Refresh]) -> list[Opened | Refusal]:
     """New tokens for old ones. Of two who show the same token the second has shown a spent one."""
-    digests = [digest_of(each.token) for each in refreshes]
-    locked = await store.lock_by_refresh(tx, digests)
+    digests = [each.digest for each in refreshes]
+    locked = await store.lock_by_refresh(tx, refreshes)
     rotations: dict[bytes, tuple[Rotation, Opened]] = {}
     outcomes: list[Opened | Refusal] = []
     reused: list[tuple[Refresh, bytes]] = []
@@ -103,11 +107,13 @@ async def rotate(tx: PeopleTx, refreshes: Sequence[Refresh]) -> list[Opened | Re
 
 
 async def _end_reused(tx: PeopleTx, reused: Sequence[tuple[Refresh, bytes]]) -> None:
-    """A token that nobody ever had ends nothing."""
+    """A token that nobody ever had ends nothing; one that is shown again and again raises one alert."""
     known = await store.find_spent(tx, [digest for _, digest in reused])
-    await store.end_sessions(tx, [row["session_id"] for row in known.values()], EndReason.TOKEN_REUSED)
+    ended = await store.end_each(tx, [row["session_id"] for row in known.values()], EndReason.TOKEN_REUSED)
     for each, digest in reused:
-        if row := known.get(digest):
+        row = known.get(digest)
+        if row and row["session_id"] in ended:
+            ended.remove(row["session_id"])
             tx.publish(
                 each.caller,
                 SecurityAlert(
@@ -123,6 +129,7 @@ def _rotation(row: Record, now: datetime) -> tuple[Rotation, Opened]:
     # Never longer than the session itself lasts.
     rotation = Rotation(
         row["id"],
+        row["refresh_digest"],
         access.digest,
         min(now + ACCESS_LASTS, row["lasts_until"]),
         refresh.digest,

@@ -30,7 +30,8 @@ _ONCE = frozenset(
     )
 )
 _UUID = re.compile(rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_DEVICE = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+# What begins with key_ is a device that proved which one it is; nobody else may call itself so.
+_DEVICE = re.compile(rb"(?!key_)[A-Za-z0-9._:-]{1,128}")
 
 
 class ClientLeft(Exception):
@@ -38,7 +39,7 @@ class ClientLeft(Exception):
 
 
 class MalformedDevice(Malformed):
-    """The header x-device-id takes 1 to 128 letters, digits and the signs . _ : -"""
+    """The header x-device-id takes 1 to 128 letters, digits and the signs . _ : - and does not begin with key_"""
 
     code = "MALFORMED_DEVICE"
 

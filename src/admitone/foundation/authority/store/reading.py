@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from admitone.foundation.authority.model import KeyPurpose, Known, KnownKey, KnownSession
-from admitone.foundation.authority.policy import Switch
+from admitone.foundation.authority.model import KeyPurpose, Known, KnownKey, KnownSession, Membership
+from admitone.foundation.authority.policy import Switch, membership_in
 from admitone.foundation.authority.store.members import member_of, override_of
 from admitone.kernel.db import PlatformTx, Record
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId
@@ -63,6 +63,23 @@ FIND_SWITCHES = """
 """
 
 
+FIND_MEMBERSHIP = """
+    SELECT m.role AS member_role, m.pack AS member_pack, m.scopes AS member_scopes, m.branches,
+           o.identity_id AS overridden_id, o.role AS override_role, o.pack AS override_pack,
+           o.scopes AS override_scopes
+      FROM authority.branch AS b
+      LEFT JOIN LATERAL (SELECT role, pack, scopes, branches
+                           FROM authority.group_member
+                          WHERE organization_id = b.group_id AND identity_id = $2
+                         OFFSET 0) AS m ON true
+      LEFT JOIN LATERAL (SELECT identity_id, role, pack, scopes
+                           FROM authority.member_override
+                          WHERE organization_id = b.organization_id AND identity_id = $2
+                         OFFSET 0) AS o ON true
+     WHERE b.organization_id = $1
+"""
+
+
 async def resolve(tx: PlatformTx, pairs: Sequence[tuple[bytes, UUID | None]]) -> dict[tuple[bytes, UUID | None], Known]:
     """What is known of each credential in each organisation."""
     if not pairs:
@@ -79,6 +96,12 @@ async def find_switches(tx: PlatformTx, switches: Iterable[Switch]) -> frozenset
         return frozenset()
     rows = await tx.fetch(FIND_SWITCHES, [home for home, _ in wanted], [key for _, key in wanted], tx.now)
     return frozenset((row["organization_id"], row["key"]) for row in rows)
+
+
+async def find_membership(tx: PlatformTx, organization: UUID, identity: UUID) -> Membership | None:
+    """What somebody is in a branch, if anything."""
+    row = await tx.find(FIND_MEMBERSHIP, organization, identity)
+    return membership_in(organization, member_of(row), override_of(row)) if row else None
 
 
 def _known(row: Record) -> Known:

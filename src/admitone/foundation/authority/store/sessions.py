@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Protocol
 from uuid import UUID
 
 import msgspec
@@ -44,12 +45,13 @@ LOCK_BY_REFRESH = Lock(
 ROTATE = """
     UPDATE authority.session AS s
        SET access_digest = v.access_digest, access_expires_at = v.access_expires_at,
-           refresh_digest = v.refresh_digest, refresh_expires_at = v.refresh_expires_at, refreshed_at = $6
-      FROM unnest($1::uuid[], $2::bytea[], $3::timestamptz[], $4::bytea[], $5::timestamptz[])
-        AS v(id, access_digest, access_expires_at, refresh_digest, refresh_expires_at)
+           refresh_digest = v.refresh_digest, refresh_expires_at = v.refresh_expires_at, refreshed_at = $7
+      FROM unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::timestamptz[], $5::bytea[], $6::timestamptz[])
+        AS v(id, spent_digest, access_digest, access_expires_at, refresh_digest, refresh_expires_at)
      WHERE s.id = v.id
+       AND s.refresh_digest = v.spent_digest
        AND s.ended_at IS NULL
-       AND s.refresh_expires_at > $6
+       AND s.refresh_expires_at > $7
 """
 
 
@@ -71,6 +73,7 @@ END_SESSIONS = """
        SET ended_at = $3, end_reason = $2
      WHERE id = ANY($1::uuid[])
        AND ended_at IS NULL
+    RETURNING id
 """
 
 
@@ -116,6 +119,7 @@ class NewSession(msgspec.Struct, frozen=True):
 
 class Rotation(msgspec.Struct, frozen=True):
     id: UUID
+    spent_digest: bytes
     access_digest: bytes
     access_expires_at: datetime
     refresh_digest: bytes
@@ -132,13 +136,20 @@ async def insert_sessions(tx: PeopleTx, sessions: Sequence[NewSession]) -> None:
     await tx.insert_exactly(OPEN_SESSIONS, sessions)
 
 
-async def lock_by_refresh(tx: PeopleTx, digests: Sequence[bytes]) -> dict[bytes, Record]:
-    return await tx.lock(LOCK_BY_REFRESH, digests, lambda digest: digest)
+class Shown(Protocol):
+    """Whatever shows a refresh token."""
+
+    @property
+    def digest(self) -> bytes: ...
+
+
+async def lock_by_refresh(tx: PeopleTx, shown: Sequence[Shown]) -> dict[bytes, Record]:
+    return await tx.lock(LOCK_BY_REFRESH, shown, lambda each: each.digest)
 
 
 async def rotate(tx: PeopleTx, rotations: Sequence[Rotation], spent: Sequence[Spent]) -> None:
-    values = columns(rotations, "id", "access_digest", "access_expires_at", "refresh_digest", "refresh_expires_at")
-    await tx.execute_exactly(len(rotations), ROTATE, *values, tx.now)
+    names = ("id", "spent_digest", "access_digest", "access_expires_at", "refresh_digest", "refresh_expires_at")
+    await tx.execute_exactly(len(rotations), ROTATE, *columns(rotations, *names), tx.now)
     await tx.insert_exactly(SPEND_TOKENS, spent)
 
 
@@ -147,7 +158,12 @@ async def find_spent(tx: PeopleTx, digests: Sequence[bytes]) -> dict[bytes, Reco
 
 
 async def end_sessions(tx: PeopleTx, sessions: Sequence[UUID], reason: EndReason) -> int:
-    return await tx.execute(END_SESSIONS, sessions, reason, tx.now) if sessions else 0
+    return len(await end_each(tx, sessions, reason))
+
+
+async def end_each(tx: PeopleTx, sessions: Sequence[UUID], reason: EndReason) -> set[UUID]:
+    """Those that had not ended before."""
+    return {row["id"] for row in await tx.fetch(END_SESSIONS, sessions, reason, tx.now)} if sessions else set()
 
 
 async def end_sessions_of(

@@ -12,7 +12,7 @@ from admitone.foundation.organizations.queries import ACROSS, FIRST, PEOPLE, Mem
 from admitone.foundation.organizations.routes.organizations import group_of
 from admitone.foundation.organizations.routes.team import level_of
 from admitone.foundation.organizations.routes.wires import TEAM_RW, ReasonCode, here
-from admitone.kernel.contracts import Audience, Call, Contract, Stream, Wire, Writes
+from admitone.kernel.contracts import Audience, Call, Contract, Example, Stream, Wire, Writes
 from admitone.kernel.ids import OrganizationId
 
 ROWS = 100
@@ -39,6 +39,7 @@ export = Contract(
     step_up=True,
     repeats="every export is written down",
     order_key="identity",
+    examples=(Example("For the accountant", takes=ExportRequest(reason_code="ACCOUNTANT_ASKED")),),
 )
 
 

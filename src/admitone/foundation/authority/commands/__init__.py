@@ -1,0 +1,1 @@
+"""What changes what authority knows, beside sessions: switches, and keys of programs and devices."""
