@@ -70,18 +70,24 @@ class Person:
         return Caller(self.identity)
 
 
-async def a_person(database: Database, *, confirmed: bool = True, email: str | None = None) -> Person:
-    """Somebody who has just signed in; with a database whose clock is behind, somebody who did so a while ago."""
-    who, address = IdentityId.new(), email or an_address()
+async def a_person(
+    database: Database, *, confirmed: bool = True, email: str | None = None, again: Person | None = None
+) -> Person:
+    """Somebody who has just signed in; with a database whose clock is behind, somebody who did so a while ago.
 
-    async def sign_up(tx: PeopleTx) -> str:
+    `again`: somebody who is there, in another session.
+    """
+    who, address = (again.identity, again.email) if again else (IdentityId.new(), email or an_address())
+
+    async def sign_in(tx: PeopleTx) -> str:
         verified_at = tx.now if confirmed else None
-        await people.insert_identities(tx, [NewIdentity(who, IdentityType.USER, address, verified_at, tx.now)])
-        await people.put_profiles(tx, {who: Profile(address, "Ana", Language.ENGLISH)})
+        if again is None:
+            await people.insert_identities(tx, [NewIdentity(who, IdentityType.USER, address, verified_at, tx.now)])
+            await people.put_profiles(tx, {who: Profile(address, "Ana", Language.ENGLISH)})
         [opened] = await authority.open_sessions(tx, [authority.Opening(who, authority.Method.PASSWORD, verified_at)])
         return opened.access_token
 
-    return Person(who, await database.run(PeopleScope("test"), sign_up), address)
+    return Person(who, await database.run(PeopleScope("test"), sign_in), address)
 
 
 async def an_organization_of(
