@@ -283,7 +283,9 @@ async def test_of_several_in_one_batch_only_the_refused_are_refused(
     assert outcomes[1] == ScopeNotHeld(scope="FINANCE_R") and outcomes[3] == ScopeNotForPurpose(scope="events")
     assert [row["label"] for row in await rows_of(superuser, club)] == ["one"]
     trail = await superuser.fetch(
-        "SELECT subject, actor_id, after::text FROM kernel.audit_entry WHERE organization_id = $1", club.uuid
+        "SELECT subject, actor_id, after::text FROM kernel.audit_entry"
+        " WHERE organization_id = $1 AND action <> 'organization.found'",
+        club.uuid,
     )
     assert [row["actor_id"] for row in trail] == [owner.identity.uuid]
     assert "one" not in trail[0]["after"], "a label may be somebody's name"
