@@ -71,23 +71,21 @@ class Person:
 
 
 async def a_person(
-    database: Database, *, confirmed: bool = True, email: str | None = None, again: Person | None = None
+    database: Database, *, confirmed: bool = True, email: str | None = None, identity: IdentityId | None = None
 ) -> Person:
-    """Somebody who has just signed in; with a database whose clock is behind, somebody who did so a while ago.
+    """Somebody new who has just signed in, or who is there already and does so once more; with a database whose clock
+    is behind, somebody who did so a while ago."""
+    who, address = identity or IdentityId.new(), email or an_address()
 
-    `again`: somebody who is there, in another session.
-    """
-    who, address = (again.identity, again.email) if again else (IdentityId.new(), email or an_address())
-
-    async def sign_in(tx: PeopleTx) -> str:
+    async def sign_up(tx: PeopleTx) -> str:
         verified_at = tx.now if confirmed else None
-        if again is None:
+        if identity is None:
             await people.insert_identities(tx, [NewIdentity(who, IdentityType.USER, address, verified_at, tx.now)])
             await people.put_profiles(tx, {who: Profile(address, "Ana", Language.ENGLISH)})
         [opened] = await authority.open_sessions(tx, [authority.Opening(who, authority.Method.PASSWORD, verified_at)])
         return opened.access_token
 
-    return Person(who, await database.run(PeopleScope("test"), sign_in), address)
+    return Person(who, await database.run(PeopleScope("test"), sign_up), address)
 
 
 async def an_organization_of(

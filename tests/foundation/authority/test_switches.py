@@ -151,7 +151,7 @@ async def test_a_suspended_persons_sessions_die_at_once_and_come_back_when_it_is
     street: httpx.AsyncClient, database: Database, admin: Person
 ):
     person, other = await a_person(database), await a_person(database)
-    elsewhere = await a_person(database, again=person)
+    elsewhere = await a_person(database, identity=person.identity)
     club = await an_organization_of(database, person)
     assert code_of(await turn(street, admin, "switches/stop", kind="IDENTITY", id=str(person.identity))) == DONE
 
@@ -162,7 +162,7 @@ async def test_a_suspended_persons_sessions_die_at_once_and_come_back_when_it_is
         assert code_of(await visit(street, "checkout", session, event=an_event(), seller=club)) == stopped
         assert code_of(await visit(street, "browse", session)) == stopped
         assert code_of(await visit(street, "checkin", session, at=club)) == stopped
-    newly = await a_person(database, again=person)
+    newly = await a_person(database, identity=person.identity)
     assert code_of(await visit(street, "me", newly)) == stopped, "to sign in again is no way around it"
     assert code_of(await visit(street, "me", other)) == DONE
 
