@@ -14,6 +14,10 @@ ALTER SCHEMA kernel OWNER TO admitone_owner;
 CREATE SCHEMA mail;
 ALTER SCHEMA mail OWNER TO admitone_owner;
 
+-- Name: organizations; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA organizations;
+ALTER SCHEMA organizations OWNER TO admitone_owner;
+
 -- Name: usernames; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA usernames;
 ALTER SCHEMA usernames OWNER TO admitone_owner;
@@ -1025,6 +1029,97 @@ CREATE TABLE mail.letter (
 ALTER TABLE ONLY mail.letter FORCE ROW LEVEL SECURITY;
 ALTER TABLE mail.letter OWNER TO admitone_owner;
 
+-- Name: acceptance; Type: TABLE; Schema: organizations; Owner: admitone_owner
+CREATE TABLE organizations.acceptance (
+    organization_id uuid NOT NULL,
+    document text NOT NULL,
+    document_version text NOT NULL,
+    accepted_by uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT acceptance_document_check CHECK (((length(document) >= 1) AND (length(document) <= 60))),
+    CONSTRAINT acceptance_document_version_check CHECK (((length(document_version) >= 1) AND (length(document_version) <= 40)))
+);
+ALTER TABLE ONLY organizations.acceptance FORCE ROW LEVEL SECURITY;
+ALTER TABLE organizations.acceptance OWNER TO admitone_owner;
+
+-- Name: invitation; Type: TABLE; Schema: organizations; Owner: admitone_owner
+CREATE TABLE organizations.invitation (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    email_sealed bytea NOT NULL,
+    email_hash bytea NOT NULL,
+    level text NOT NULL,
+    role text NOT NULL,
+    pack text,
+    scopes text[] NOT NULL,
+    branches uuid[],
+    state text NOT NULL,
+    token_digest bytea NOT NULL,
+    invited_by uuid NOT NULL,
+    accepted_by uuid,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT invitation_branches_check CHECK (((cardinality(branches) >= 1) AND (cardinality(branches) <= 200))),
+    CONSTRAINT invitation_check CHECK ((expires_at > created_at)),
+    CONSTRAINT invitation_check1 CHECK (((state = 'ACCEPTED'::text) = (accepted_by IS NOT NULL))),
+    CONSTRAINT invitation_check2 CHECK (((level = 'GROUP'::text) OR (branches IS NULL))),
+    CONSTRAINT invitation_check3 CHECK (((role <> 'OWNER'::text) OR ((level = 'GROUP'::text) AND (branches IS NULL)))),
+    CONSTRAINT invitation_email_hash_check CHECK ((octet_length(email_hash) = 32)),
+    CONSTRAINT invitation_email_sealed_check CHECK ((octet_length(email_sealed) <= 600)),
+    CONSTRAINT invitation_level_check CHECK ((level = ANY (ARRAY['GROUP'::text, 'BRANCH'::text]))),
+    CONSTRAINT invitation_pack_check CHECK ((pack = ANY (ARRAY['CLUB_MANAGER'::text, 'TOURNAMENT_DIRECTOR'::text, 'FRONT_DESK'::text, 'COACH'::text, 'REFEREE'::text]))),
+    CONSTRAINT invitation_role_check CHECK ((role = ANY (ARRAY['OWNER'::text, 'CO_OWNER'::text, 'ADMIN'::text, 'STAFF'::text, 'TRAINER'::text, 'PROMOTER'::text, 'VIEWER'::text]))),
+    CONSTRAINT invitation_scopes_check CHECK ((cardinality(scopes) <= 40)),
+    CONSTRAINT invitation_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'ACCEPTED'::text, 'REVOKED'::text, 'EXPIRED'::text]))),
+    CONSTRAINT invitation_token_digest_check CHECK ((octet_length(token_digest) = 32))
+);
+ALTER TABLE ONLY organizations.invitation FORCE ROW LEVEL SECURITY;
+ALTER TABLE organizations.invitation OWNER TO admitone_owner;
+
+-- Name: organization; Type: TABLE; Schema: organizations; Owner: admitone_owner
+CREATE TABLE organizations.organization (
+    organization_id uuid NOT NULL,
+    display_name text NOT NULL,
+    legal_name text,
+    tax_id text,
+    tax_country text,
+    invoice_prefix text,
+    invoice_address text[] NOT NULL,
+    invoice_email text,
+    default_currency text NOT NULL,
+    time_zone text NOT NULL,
+    language text NOT NULL,
+    home_city text NOT NULL,
+    official_email text,
+    official_email_verified_at timestamp with time zone,
+    official_email_digest bytea,
+    official_email_asked_at timestamp with time zone,
+    status text NOT NULL,
+    version bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT organization_check CHECK (((tax_id IS NULL) = (tax_country IS NULL))),
+    CONSTRAINT organization_check1 CHECK (((official_email IS NOT NULL) OR ((official_email_verified_at IS NULL) AND (official_email_digest IS NULL)))),
+    CONSTRAINT organization_check2 CHECK (((official_email_digest IS NULL) OR (official_email_verified_at IS NULL))),
+    CONSTRAINT organization_check3 CHECK (((official_email_digest IS NULL) = (official_email_asked_at IS NULL))),
+    CONSTRAINT organization_default_currency_check CHECK ((default_currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT organization_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 100))),
+    CONSTRAINT organization_home_city_check CHECK ((home_city ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT organization_invoice_address_check CHECK ((cardinality(invoice_address) <= 6)),
+    CONSTRAINT organization_invoice_email_check CHECK (((length(invoice_email) >= 3) AND (length(invoice_email) <= 254))),
+    CONSTRAINT organization_invoice_prefix_check CHECK ((invoice_prefix ~ '^[A-Z0-9]{1,10}$'::text)),
+    CONSTRAINT organization_language_check CHECK ((language = ANY (ARRAY['en'::text, 'pt_PT'::text, 'pt_BR'::text]))),
+    CONSTRAINT organization_legal_name_check CHECK (((length(legal_name) >= 1) AND (length(legal_name) <= 200))),
+    CONSTRAINT organization_official_email_check CHECK (((length(official_email) >= 3) AND (length(official_email) <= 254))),
+    CONSTRAINT organization_official_email_digest_check CHECK ((octet_length(official_email_digest) = 32)),
+    CONSTRAINT organization_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text, 'CLOSED'::text]))),
+    CONSTRAINT organization_tax_country_check CHECK ((tax_country ~ '^[A-Z]{2}$'::text)),
+    CONSTRAINT organization_tax_id_check CHECK (((length(tax_id) >= 2) AND (length(tax_id) <= 40))),
+    CONSTRAINT organization_time_zone_check CHECK (((length(time_zone) >= 1) AND (length(time_zone) <= 64))),
+    CONSTRAINT organization_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY organizations.organization FORCE ROW LEVEL SECURITY;
+ALTER TABLE organizations.organization OWNER TO admitone_owner;
+
 -- Name: username; Type: TABLE; Schema: usernames; Owner: admitone_owner
 CREATE TABLE usernames.username (
     name text NOT NULL,
@@ -1216,6 +1311,22 @@ ALTER TABLE ONLY kernel.worker
 ALTER TABLE ONLY mail.letter
     ADD CONSTRAINT letter_pkey PRIMARY KEY (organization_id, id);
 
+-- Name: acceptance acceptance_pkey; Type: CONSTRAINT; Schema: organizations; Owner: admitone_owner
+ALTER TABLE ONLY organizations.acceptance
+    ADD CONSTRAINT acceptance_pkey PRIMARY KEY (organization_id, document, document_version);
+
+-- Name: invitation invitation_organization_id_token_digest_key; Type: CONSTRAINT; Schema: organizations; Owner: admitone_owner
+ALTER TABLE ONLY organizations.invitation
+    ADD CONSTRAINT invitation_organization_id_token_digest_key UNIQUE (organization_id, token_digest);
+
+-- Name: invitation invitation_pkey; Type: CONSTRAINT; Schema: organizations; Owner: admitone_owner
+ALTER TABLE ONLY organizations.invitation
+    ADD CONSTRAINT invitation_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: organization organization_pkey; Type: CONSTRAINT; Schema: organizations; Owner: admitone_owner
+ALTER TABLE ONLY organizations.organization
+    ADD CONSTRAINT organization_pkey PRIMARY KEY (organization_id);
+
 -- Name: username username_pkey; Type: CONSTRAINT; Schema: usernames; Owner: admitone_owner
 ALTER TABLE ONLY usernames.username
     ADD CONSTRAINT username_pkey PRIMARY KEY (name);
@@ -1355,6 +1466,12 @@ CREATE INDEX letter_by_age ON mail.letter USING btree (created_at);
 -- Name: letter_waiting; Type: INDEX; Schema: mail; Owner: admitone_owner
 CREATE INDEX letter_waiting ON mail.letter USING btree (created_at) WHERE ((sent_at IS NULL) AND (refused_at IS NULL));
 
+-- Name: invitation_by_age; Type: INDEX; Schema: organizations; Owner: admitone_owner
+CREATE INDEX invitation_by_age ON organizations.invitation USING btree (expires_at);
+
+-- Name: invitation_pending; Type: INDEX; Schema: organizations; Owner: admitone_owner
+CREATE UNIQUE INDEX invitation_pending ON organizations.invitation USING btree (organization_id, email_hash) WHERE (state = 'PENDING'::text);
+
 -- Name: username_by_end_of_hold; Type: INDEX; Schema: usernames; Owner: admitone_owner
 CREATE INDEX username_by_end_of_hold ON usernames.username USING btree (held_until) WHERE (status = 'HELD'::text);
 
@@ -1431,6 +1548,18 @@ ALTER TABLE ONLY kernel.outbox
 -- Name: plan plan_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.plan
     ADD CONSTRAINT plan_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: acceptance acceptance_organization_id_fkey; Type: FK CONSTRAINT; Schema: organizations; Owner: admitone_owner
+ALTER TABLE ONLY organizations.acceptance
+    ADD CONSTRAINT acceptance_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: invitation invitation_organization_id_fkey; Type: FK CONSTRAINT; Schema: organizations; Owner: admitone_owner
+ALTER TABLE ONLY organizations.invitation
+    ADD CONSTRAINT invitation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: organization organization_organization_id_fkey; Type: FK CONSTRAINT; Schema: organizations; Owner: admitone_owner
+ALTER TABLE ONLY organizations.organization
+    ADD CONSTRAINT organization_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
 -- Name: branch app_own; Type: POLICY; Schema: authority; Owner: admitone_owner
 CREATE POLICY app_own ON authority.branch TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -1807,6 +1936,30 @@ CREATE POLICY overdue ON mail.letter TO admitone_owner USING ((created_at < (now
 -- Name: letter relay_counts; Type: POLICY; Schema: mail; Owner: admitone_owner
 CREATE POLICY relay_counts ON mail.letter FOR SELECT TO admitone_relay USING (true);
 
+-- Name: acceptance; Type: ROW SECURITY; Schema: organizations; Owner: admitone_owner
+ALTER TABLE organizations.acceptance ENABLE ROW LEVEL SECURITY;
+
+-- Name: acceptance app_own; Type: POLICY; Schema: organizations; Owner: admitone_owner
+CREATE POLICY app_own ON organizations.acceptance TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: invitation app_own; Type: POLICY; Schema: organizations; Owner: admitone_owner
+CREATE POLICY app_own ON organizations.invitation TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: organization app_own; Type: POLICY; Schema: organizations; Owner: admitone_owner
+CREATE POLICY app_own ON organizations.organization TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: organization authority_reads; Type: POLICY; Schema: organizations; Owner: admitone_owner
+CREATE POLICY authority_reads ON organizations.organization FOR SELECT TO admitone_authority USING (true);
+
+-- Name: invitation; Type: ROW SECURITY; Schema: organizations; Owner: admitone_owner
+ALTER TABLE organizations.invitation ENABLE ROW LEVEL SECURITY;
+
+-- Name: organization; Type: ROW SECURITY; Schema: organizations; Owner: admitone_owner
+ALTER TABLE organizations.organization ENABLE ROW LEVEL SECURITY;
+
+-- Name: invitation overdue; Type: POLICY; Schema: organizations; Owner: admitone_owner
+CREATE POLICY overdue ON organizations.invitation TO admitone_owner USING ((expires_at < (now() - '90 days'::interval))) WITH CHECK (false);
+
 -- Name: username owner_by_function; Type: POLICY; Schema: usernames; Owner: admitone_owner
 CREATE POLICY owner_by_function ON usernames.username TO admitone_owner USING (true) WITH CHECK (true);
 
@@ -1834,6 +1987,10 @@ GRANT USAGE ON SCHEMA kernel TO admitone_maintenance;
 GRANT USAGE ON SCHEMA mail TO admitone_app;
 GRANT USAGE ON SCHEMA mail TO admitone_identity;
 GRANT USAGE ON SCHEMA mail TO admitone_relay;
+
+-- Name: SCHEMA organizations; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA organizations TO admitone_app;
+GRANT USAGE ON SCHEMA organizations TO admitone_authority;
 
 -- Name: SCHEMA usernames; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA usernames TO admitone_app;
@@ -2107,3 +2264,27 @@ GRANT SELECT(sent_at) ON TABLE mail.letter TO admitone_relay;
 -- Name: COLUMN letter.refused_at; Type: ACL; Schema: mail; Owner: admitone_owner
 GRANT UPDATE(refused_at) ON TABLE mail.letter TO admitone_app;
 GRANT SELECT(refused_at) ON TABLE mail.letter TO admitone_relay;
+
+-- Name: TABLE acceptance; Type: ACL; Schema: organizations; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE organizations.acceptance TO admitone_app;
+
+-- Name: TABLE invitation; Type: ACL; Schema: organizations; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE organizations.invitation TO admitone_app;
+
+-- Name: COLUMN invitation.state; Type: ACL; Schema: organizations; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE organizations.invitation TO admitone_app;
+
+-- Name: COLUMN invitation.accepted_by; Type: ACL; Schema: organizations; Owner: admitone_owner
+GRANT UPDATE(accepted_by) ON TABLE organizations.invitation TO admitone_app;
+
+-- Name: TABLE organization; Type: ACL; Schema: organizations; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE organizations.organization TO admitone_app;
+
+-- Name: COLUMN organization.organization_id; Type: ACL; Schema: organizations; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE organizations.organization TO admitone_authority;
+
+-- Name: COLUMN organization.display_name; Type: ACL; Schema: organizations; Owner: admitone_owner
+GRANT SELECT(display_name) ON TABLE organizations.organization TO admitone_authority;
+
+-- Name: COLUMN organization.status; Type: ACL; Schema: organizations; Owner: admitone_owner
+GRANT SELECT(status) ON TABLE organizations.organization TO admitone_authority;

@@ -8,6 +8,7 @@ answer = await site.get(f"/api/org/{club}/…", headers=desk.headers)
 
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
+from itertools import count
 
 import httpx
 import pytest
@@ -16,13 +17,21 @@ from admitone.entrypoints.http import Application, assemble
 from admitone.entrypoints.modules import MODULES
 from admitone.foundation.authority import api as authority
 from admitone.foundation.authority.api import Denial, Level, MemberRole, Membership, OrganizationModule, RolePack
+from admitone.foundation.identity.model import IdentityType, Profile
+from admitone.foundation.identity.store import people
+from admitone.foundation.identity.store.people import NewIdentity
+from admitone.foundation.organizations.commands.founding import found
+from admitone.foundation.organizations.model import Founded, Founding, Settings
+from admitone.foundation.organizations.policy import FROM_THE_START
 from admitone.kernel.config import Config
-from admitone.kernel.db import Database, PeopleTx, Tx
+from admitone.kernel.db import Database, PeopleTx
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId
 from admitone.kernel.scope import Caller, PeopleScope, Scope
+from admitone.kernel.words import Language
+from tests.mails import an_address
 
 EVERY_MODULE = frozenset(OrganizationModule)
-OPEN_TENANT = "INSERT INTO kernel.tenant (id, created_at) VALUES ($1, $2) ON CONFLICT DO NOTHING"
+CLIENTS = count()
 
 
 @pytest.fixture(scope="session")
@@ -37,8 +46,9 @@ async def application(database_url: str, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 async def site(application: Application) -> AsyncIterator[httpx.AsyncClient]:
-    """Our API as a client sees it."""
-    transport = httpx.ASGITransport(application.edge, client=("203.0.113.9", 4711))
+    """Our API as a client sees it, from an address of its own: limits count by address."""
+    number = next(CLIENTS)
+    transport = httpx.ASGITransport(application.edge, client=(f"100.64.{number // 250}.{number % 250 + 1}", 4711))
     async with httpx.AsyncClient(transport=transport, base_url="http://admitone.test") as client:
         yield client
 
@@ -49,6 +59,7 @@ class Person:
 
     identity: IdentityId
     access_token: str
+    email: str = ""
 
     @property
     def headers(self) -> dict[str, str]:
@@ -59,46 +70,47 @@ class Person:
         return Caller(self.identity)
 
 
-async def a_person(database: Database, *, confirmed: bool = True, identity: IdentityId | None = None) -> Person:
+async def a_person(database: Database, *, confirmed: bool = True, email: str | None = None) -> Person:
     """Somebody who has just signed in; with a database whose clock is behind, somebody who did so a while ago."""
-    who = identity or IdentityId.new()
+    who, address = IdentityId.new(), email or an_address()
 
-    async def sign_in(tx: PeopleTx) -> str:
-        opening = authority.Opening(who, authority.Method.PASSWORD, tx.now if confirmed else None)
-        [opened] = await authority.open_sessions(tx, [opening])
+    async def sign_up(tx: PeopleTx) -> str:
+        verified_at = tx.now if confirmed else None
+        await people.insert_identities(tx, [NewIdentity(who, IdentityType.USER, address, verified_at, tx.now)])
+        await people.put_profiles(tx, {who: Profile(address, "Ana", Language.ENGLISH)})
+        [opened] = await authority.open_sessions(tx, [authority.Opening(who, authority.Method.PASSWORD, verified_at)])
         return opened.access_token
 
-    return Person(who, await database.run(PeopleScope("test"), sign_in))
+    return Person(who, await database.run(PeopleScope("test"), sign_up), address)
 
 
 async def an_organization_of(
     database: Database, owner: Person, modules: Collection[str] = EVERY_MODULE
 ) -> OrganizationId:
     """An organisation that is a group of its own, with these modules on."""
-    organization = OrganizationId.new()
-
-    async def found(tx: Tx) -> None:
-        await tx.execute(OPEN_TENANT, tx.now)
-        await authority.insert_branch(tx, organization.uuid)
-        await authority.put_members(tx, {owner.identity.uuid: Membership(MemberRole.OWNER)})
-        await authority.put_modules(tx, {each: each in modules for each in OrganizationModule})
-
-    await database.run(Scope(organization, "test"), found)
-    return organization
+    return await _founded(database, OrganizationId.new(), None, owner, modules)
 
 
 async def a_branch_of(
     database: Database, mother: OrganizationId, modules: Collection[str] = EVERY_MODULE
 ) -> OrganizationId:
-    branch = OrganizationId.new()
+    return await _founded(database, OrganizationId.new(), mother, None, modules)
 
-    async def found(tx: Tx) -> None:
-        await tx.execute(OPEN_TENANT, tx.now)
-        await authority.insert_branch(tx, mother.uuid)
-        await authority.put_modules(tx, {each: each in modules for each in OrganizationModule})
 
-    await database.run(Scope(branch, "test"), found)
-    return branch
+async def _founded(
+    database: Database,
+    own: OrganizationId,
+    mother: OrganizationId | None,
+    owner: Person | None,
+    modules: Collection[str],
+) -> OrganizationId:
+    caller = owner.caller if owner else Caller(IdentityId.new())
+    wanted = Founding(caller, mother or own, Settings("Clube do Porto"), frozenset(modules))
+    [founded] = await database.run(Scope(own, "test"), lambda tx: found(tx, [wanted]))
+    assert isinstance(founded, Founded)
+    if off := FROM_THE_START - set(modules):
+        await database.run(Scope(own, "test"), lambda tx: authority.put_modules(tx, dict.fromkeys(off, False)))
+    return own
 
 
 async def a_member(

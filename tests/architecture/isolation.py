@@ -62,6 +62,7 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.APP, "authority.module_entry"): {"SELECT", "INSERT", "UPDATE"},
     (Role.APP, "authority.switch"): WRITE,
     (Role.AUTHORITY, "authority.spent_token"): set(),
+    (Role.AUTHORITY, "organizations.organization"): READ,
     (Role.AUTHORITY, "kernel.limit_counter"): {"SELECT", "INSERT", "UPDATE"},
     (Role.AUTHORITY, "kernel.breaker"): {"SELECT", "INSERT", "UPDATE"},
     (Role.AUTHORITY, "kernel.streak"): {"SELECT", "INSERT", "UPDATE"},

@@ -1,37 +1,13 @@
 """Dead letters and retold facts on the command line, as an operator has them."""
 
-import asyncio
-import os
-import sys
-from pathlib import Path
-
 import asyncpg
 import pytest
 
 from admitone.kernel.db import Database
 from admitone.kernel.ids import OrganizationId
 from tests.builders import an_organization
+from tests.entrypoints.operator import Operator
 from tests.kernel.test_dead_letters import a_dead_letter, mend
-
-
-class Operator:
-    def __init__(self, database_url: str, home: Path) -> None:
-        self._surroundings = {"PATH": os.environ["PATH"], "DATABASE_URL": database_url, "ADMITONE_DATA": str(home)}
-
-    async def types(self, *words: str) -> tuple[int, str]:
-        """The status, and everything that was said."""
-        command = [sys.executable, "-m", "admitone.entrypoints.cli", *words]
-        process = await asyncio.create_subprocess_exec(
-            *command, env={**self._surroundings, "COLUMNS": "300"}, stdout=-1, stderr=asyncio.subprocess.STDOUT
-        )
-        said, _ = await process.communicate()
-        assert process.returncode is not None
-        return process.returncode, said.decode()
-
-
-@pytest.fixture
-def operator(database_url: str, tmp_path: Path) -> Operator:
-    return Operator(database_url, tmp_path)
 
 
 @pytest.mark.covers("PLT-022")

@@ -9,10 +9,16 @@ import typer
 
 from admitone.entrypoints.http import database_url
 from admitone.entrypoints.modules import MODULES
+from admitone.entrypoints.wiring import wire
 from admitone.kernel.config import Config, surroundings
 from admitone.kernel.db import Database
 
 Result = TypeVar("Result")
+
+
+class Misunderstood(Exception):
+    """What was asked for does not exist, or cannot be; the text says what can."""
+
 
 Data = Annotated[Path | None, typer.Option(help="The folder for the embedded database and local secrets.")]
 
@@ -22,6 +28,15 @@ def config_of(data: Path | None, port: int | None = None) -> Config:
     options = {"PORT": port, "ADMITONE_DATA": data}
     chosen = {name: str(value) for name, value in options.items() if value is not None}
     return Config.load(surroundings() | chosen, [key for module in MODULES for key in module.config])
+
+
+def on_people(data: Path | None, work: Callable[[Database], Awaitable[Result]], *, locally: bool = False) -> Result:
+    """The same for work that seals and opens what is personal."""
+    config = config_of(data)
+    if locally and config.in_production:
+        raise Misunderstood("This is for a person's own machine, and not for production.")
+    wire(config)
+    return on_database(data, work)
 
 
 def on_database(data: Path | None, work: Callable[[Database], Awaitable[Result]]) -> Result:

@@ -13,11 +13,12 @@ from typing import Annotated
 
 import typer
 
-from admitone.entrypoints.asking import Data, config_of
+from admitone.entrypoints.asking import Data, Misunderstood, config_of
 from admitone.entrypoints.bulk_cli import app as bulk_app
-from admitone.entrypoints.dlq import Misunderstood, replay_facts
 from admitone.entrypoints.dlq import app as dlq_app
+from admitone.entrypoints.dlq import replay_facts
 from admitone.entrypoints.http import NoDatabase, build
+from admitone.entrypoints.people_cli import organization_app, person_app, seed
 from admitone.entrypoints.run import run as run_everything
 from admitone.entrypoints.serve import PortTaken
 from admitone.entrypoints.serve import serve as serve_api
@@ -79,6 +80,9 @@ def worker(data: Data = None) -> None:
 
 
 app.add_typer(dlq_app, name="dlq")
+app.add_typer(person_app, name="person")
+app.add_typer(organization_app, name="organization")
+app.command("seed")(seed)
 
 
 @app.command()

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from admitone.entrypoints.asking import Data, on_database
+from admitone.entrypoints.asking import Data, Misunderstood, on_database
 from admitone.entrypoints.duties import subscriptions_of
 from admitone.entrypoints.modules import MODULES
 from admitone.kernel.batch import Batcher
@@ -34,10 +34,6 @@ OfKind = Annotated[str | None, typer.Option("--kind", help="Only of this kind.")
 
 app = typer.Typer(help="Dead letters: jobs that will not run again unless you say so.", no_args_is_help=True)
 console = Console(markup=False)
-
-
-class Misunderstood(Exception):
-    """What was asked for does not exist; the text says what does."""
 
 
 @app.command("list")

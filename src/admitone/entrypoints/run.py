@@ -17,11 +17,16 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+from admitone.entrypoints.demo import CLUB, PASSWORD, lay_out
 from admitone.entrypoints.serve import require_free_port
+from admitone.foundation.identity.api import is_anybody
 from admitone.foundation.mail.port import Mailbox
 from admitone.kernel.config import Config
+from admitone.kernel.crypto import KEYRING
+from admitone.kernel.db import Database
 from admitone.kernel.embedded import SUPERUSER, Cluster, spawn
 from admitone.kernel.migrate import migrate
+from admitone.kernel.scope import PeopleScope
 
 # Together, with what the database gets when it does not listen (see its keeper), less than 5 s.
 CHILDREN_PATIENCE_SECONDS = 2.2
@@ -35,7 +40,10 @@ def run(config: Config) -> int:
     try:
         with _stoppable(), _database(config) as (database_url, direct_url):
             _bring_up_to_date(config, direct_url)
-            return _serve_until_told(config.on_database(database_url), database_url)
+            is_ours = config.database_url is None and not config.in_production
+            if is_ours:
+                _lay_out_demo(config, database_url)
+            return _serve_until_told(config.on_database(database_url), database_url, demo=is_ours)
     except KeyboardInterrupt:
         return 0
 
@@ -75,12 +83,24 @@ def _bring_up_to_date(config: Config, direct_url: str) -> None:
         _say(f"Applied {migration.file}: {migration.why}")
 
 
-def _serve_until_told(config: Config, database_url: str) -> int:
+def _lay_out_demo(config: Config, database_url: str) -> None:
+    """Where nobody has ever been: something to try."""
+
+    async def lay_out_once() -> None:
+        async with Database(database_url) as database:
+            if not await database.read(PeopleScope("demo"), is_anybody):
+                await lay_out(database)
+
+    with KEYRING.wired(config.keyring):
+        asyncio.run(lay_out_once())
+
+
+def _serve_until_told(config: Config, database_url: str, *, demo: bool) -> int:
     children: dict[str, subprocess.Popen[bytes]] = {}
     try:
         children = {"API": _start("serve", config, database_url), "worker": _start("worker", config, database_url)}
         if _wait_until_ready(config, children["API"]):
-            _welcome(config)
+            _welcome(config, demo=demo)
         ended, status = _wait_for_first(children)
     except KeyboardInterrupt:
         _stop(children.values())
@@ -146,9 +166,10 @@ def _reachable(host: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # We ask there, we do not listen.
 
 
-def _welcome(config: Config) -> None:
+def _welcome(config: Config, *, demo: bool) -> None:
     host = _reachable(config.host)
     address = f"http://[{host}]:{config.port}" if ":" in host else f"http://{host}:{config.port}"
+    sign_in = f"  Sign in    owner@{CLUB}.example, password: {PASSWORD} (others: admitone seed)\n" if demo else ""
     mailbox = f"  Mailbox    {address}/dev/mailbox\n" if Mailbox.of(config) else ""
     _say(
         "\nAdmit One is running.\n"
@@ -156,6 +177,7 @@ def _welcome(config: Config) -> None:
         f"  Reference  {address}/docs\n"
         f"  Health     {address}/health/ready\n"
         f"{mailbox}"
+        f"{sign_in}"
         f"  Data       {config.home}\n"
         "Ctrl-C stops everything.\n"
     )

@@ -62,9 +62,36 @@ RECORD = Insert(
 )
 
 
+LIST_ENTRIES = """
+    SELECT id, at, actor_id, action, subject, reason_code, before, after, correlation_id
+      FROM kernel.audit_entry
+     WHERE organization_id = $1
+       AND id < $2
+     ORDER BY id DESC
+     LIMIT $3
+"""
+
+
 async def record(tx: Tx, entries: Sequence[Entry]) -> None:
     """Write the entries with the transaction's own rows."""
     await tx.insert_exactly(RECORD, [replace(entry, at=entry.at or tx.now) for entry in entries])
+
+
+async def list_entries(tx: Tx, after: UUID, limit: int) -> list[Entry]:
+    """An organisation's own, the newest first, below the id of the last one seen."""
+    return [
+        Entry(
+            Caller(IdentityId(row["actor_id"]) if row["actor_id"] else None, row["correlation_id"]),
+            row["action"],
+            row["subject"],
+            row["reason_code"],
+            row["before"],
+            row["after"],
+            row["at"],
+            row["id"],
+        )
+        for row in await tx.fetch(LIST_ENTRIES, after, limit)
+    ]
 
 
 class AuditTrail:

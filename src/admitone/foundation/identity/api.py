@@ -1,20 +1,29 @@
-"""The door of identity: whose address it is, what they are called, and guests."""
+"""The door of identity: whose address it is, what they are called, guests, and accounts that operators make."""
 
+from admitone.foundation.identity.commands.accounts import NewAccount
+from admitone.foundation.identity.commands.accounts import create as create_accounts
 from admitone.foundation.identity.commands.claiming import guests
 from admitone.foundation.identity.emails import email_hashes, normalise_email
-from admitone.foundation.identity.errors import InvalidEmail
+from admitone.foundation.identity.errors import InvalidEmail, WeakPassword
 from admitone.foundation.identity.model import Profile
+from admitone.foundation.identity.passwords import hash_of, refuse_weak
 from admitone.foundation.identity.resolving import resolve
-from admitone.foundation.identity.store.people import find_by_email, hashes_of, list_profiles
+from admitone.foundation.identity.store.people import find_by_email, hashes_of, is_anybody, list_profiles
 
 __all__ = (
     "InvalidEmail",
+    "NewAccount",
     "Profile",
+    "WeakPassword",
+    "create_accounts",
     "email_hashes",
     "find_by_email",
     "guests",
+    "hash_of",
     "hashes_of",
+    "is_anybody",
     "list_profiles",
     "normalise_email",
+    "refuse_weak",
     "resolve",
 )

@@ -14,32 +14,27 @@ INSERT_BRANCH = Insert("authority.branch", {"group_id": "uuid", "created_at": "t
 
 FIND_GROUP = "SELECT group_id FROM authority.branch WHERE organization_id = $1"
 
-LOCK_MEMBERS = Lock(
-    """
-    SELECT identity_id, role, pack, scopes, branches, version
-      FROM authority.group_member
-     WHERE organization_id = $1
-       AND (identity_id = ANY($2::uuid[]) OR role = 'OWNER')
-     ORDER BY identity_id
-    """,
-    key="identity_id",
-)
-
-
-FIND_GROUP = "SELECT group_id FROM authority.branch WHERE organization_id = $1"
-
 
 LOCK_MEMBERS = Lock(
     """
     SELECT identity_id, role, pack, scopes, branches, version
       FROM authority.group_member
      WHERE organization_id = $1
-       AND (identity_id = ANY($2::uuid[]) OR role = 'OWNER')
+       AND identity_id = ANY($2::uuid[])
      ORDER BY identity_id
     """,
     key="identity_id",
 )
-"""Those who are meant, and the owners: whoever takes one away holds all of them, so that one stays."""
+
+
+LIST_OWNERS = """
+    SELECT identity_id
+      FROM authority.group_member
+     WHERE organization_id = $1
+       AND role = 'OWNER'
+     ORDER BY identity_id
+     LIMIT 1000
+"""
 
 
 PUT_MEMBERS = Insert(
@@ -98,6 +93,32 @@ REMOVE_OVERRIDES = """
     DELETE FROM authority.member_override
      WHERE organization_id = $1
        AND identity_id = ANY($2::uuid[])
+"""
+
+
+LIST_BRANCHES = """
+    SELECT organization_id
+      FROM authority.branch
+     WHERE group_id = $1
+       AND organization_id > $2
+     ORDER BY organization_id
+     LIMIT $3
+"""
+
+
+FIND_MEMBERSHIPS = """
+    SELECT i.identity_id, m.role AS member_role, m.pack AS member_pack, m.scopes AS member_scopes, m.branches,
+           o.identity_id AS overridden_id, o.role AS override_role, o.pack AS override_pack,
+           o.scopes AS override_scopes
+      FROM unnest($3::uuid[]) AS i(identity_id)
+      LEFT JOIN LATERAL (SELECT role, pack, scopes, branches
+                           FROM authority.group_member
+                          WHERE organization_id = $1 AND identity_id = i.identity_id
+                         OFFSET 0) AS m ON true
+      LEFT JOIN LATERAL (SELECT identity_id, role, pack, scopes
+                           FROM authority.member_override
+                          WHERE organization_id = $2 AND identity_id = i.identity_id
+                         OFFSET 0) AS o ON true
 """
 
 
@@ -216,8 +237,9 @@ async def find_group(tx: Tx) -> UUID | None:
 
 
 async def lock_members(tx: Tx, identities: Sequence[UUID]) -> dict[UUID, Membership]:
-    """Those of them who are members, and every owner."""
-    rows = await tx.lock(LOCK_MEMBERS, identities, lambda identity: identity)
+    """Those of them who are members, and every owner: whoever takes one away holds all of them, so that one stays."""
+    owners = [row["identity_id"] for row in await tx.fetch(LIST_OWNERS)]
+    rows = await tx.lock(LOCK_MEMBERS, [*{*identities, *owners}], lambda identity: identity)
     return {
         identity: Membership(
             row["role"],
@@ -269,6 +291,19 @@ async def list_members(
 ) -> list[tuple[UUID, Membership | None, Membership | Denial | None]]:
     rows = await tx.fetch(LIST_MEMBERS, group, organization, after, limit)
     return [(row["identity_id"], member_of(row), override_of(row)) for row in rows]
+
+
+async def find_memberships(
+    tx: PlatformTx, group: UUID, organization: UUID, identities: Sequence[UUID]
+) -> dict[UUID, tuple[Membership | None, Membership | Denial | None]]:
+    """What each of them is in the group, and in this organisation of it instead."""
+    rows = await tx.fetch(FIND_MEMBERSHIPS, group, organization, identities)
+    return {row["identity_id"]: (member_of(row), override_of(row)) for row in rows}
+
+
+async def list_branches(tx: PlatformTx, group: UUID, after: UUID, limit: int) -> list[UUID]:
+    """The organisations of a group, its mother among them."""
+    return [row["organization_id"] for row in await tx.fetch(LIST_BRANCHES, group, after, limit)]
 
 
 async def list_organizations(

@@ -47,6 +47,8 @@ FIND_PROFILES = """
 
 FIND_HASHES = "SELECT identity_id, hash FROM identity.email_hash WHERE identity_id = ANY($1::uuid[])"
 
+FIND_ANYBODY = "SELECT id FROM identity.identity ORDER BY id LIMIT 1"
+
 INSERT_IDENTITIES = Insert(
     "identity.identity",
     {"id": "uuid", "type": "text", "status": "text", "email_verified_at": "timestamptz", "created_at": "timestamptz"},
@@ -215,6 +217,11 @@ async def find_by_email(
     by_hash = _by_hash(emails)
     rows = await tx.fetch(FIND_BY_HASHES, kind, list(by_hash)) if by_hash else []
     return {by_hash[row["hash"]]: IdentityId(row["identity_id"]) for row in rows}
+
+
+async def is_anybody(tx: PeopleTx) -> bool:
+    """Whether anybody has ever been here."""
+    return await tx.find(FIND_ANYBODY) is not None
 
 
 async def find_people(tx: PeopleTx, identities: Sequence[IdentityId]) -> dict[IdentityId, Record]:

@@ -1,0 +1,78 @@
+"""Something to try: two organisations with staff of every role, and one of those who run the platform.
+
+Promise: on a person's own machine only; laying it out again changes nothing. All of them have the same password, which
+is printed, because everybody may know it.
+"""
+
+from typing import Final
+
+from admitone.foundation.authority.api import PACKS, MemberRole, OrganizationModule, RolePack
+from admitone.foundation.identity.api import NewAccount, Profile, create_accounts, hash_of
+from admitone.foundation.organizations.api import Appointment, Founding, Settings, appoint, found, new_id
+from admitone.kernel.db import Database
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId
+from admitone.kernel.scope import Caller, PeopleScope, Scope
+from admitone.kernel.words import Language
+
+PASSWORD: Final = "an open door 2026"  # noqa: S105  Of the demonstration, for everybody.
+PLATFORM_ADMIN: Final = "admin@admitone.example"
+Module = OrganizationModule
+
+CLUB: Final = "aurora"
+HALL: Final = "bravo"
+ORGANIZATIONS: Final = {
+    CLUB: (Settings("Clube Aurora", time_zone="Europe/Lisbon", language=Language.PORTUGUESE), frozenset(Module)),
+    HALL: (
+        Settings("Sala Bravo", default_currency="BRL", time_zone="America/Sao_Paulo", language=Language.BRAZILIAN),
+        frozenset({Module.EVENTOS, Module.FINANCEIRO, Module.CRM}),
+    ),
+}
+
+
+def staff_of(house: str) -> dict[str, tuple[MemberRole, RolePack | None]]:
+    """Whom a house has, by address: every role once, and every pack once."""
+    by_role = {f"{_word(role)}@{house}.example": (role, None) for role in MemberRole}
+    by_pack = {f"{_word(pack)}@{house}.example": (PACKS[pack][0], pack) for pack in RolePack}
+    return {**by_role, **by_pack}
+
+
+def _word(name: str) -> str:
+    return name.lower().replace("_", "")
+
+
+async def lay_out(database: Database) -> list[str]:
+    """Whom one can be, by address."""
+    houses = {house: staff_of(house) for house in ORGANIZATIONS}
+    everybody = [PLATFORM_ADMIN, *(email for staff in houses.values() for email in staff)]
+    people = await _introduce(database, everybody)
+    for house, staff in houses.items():
+        await _open(database, house, {email: people[email] for email in staff})
+    owners = [Appointment(Caller(), people[PLATFORM_ADMIN], MemberRole.OWNER)]
+    await database.run(Scope(PLATFORM_ORGANIZATION, "demo"), lambda tx: appoint(tx, owners))
+    return everybody
+
+
+async def _introduce(database: Database, emails: list[str]) -> dict[str, IdentityId]:
+    hashed = await hash_of(PASSWORD)
+    accounts = [
+        NewAccount(Caller(), Profile(email, _name_of(email), Language.ENGLISH), hashed, is_verified=True)
+        for email in emails
+    ]
+    identities = await database.run(PeopleScope("demo"), lambda tx: create_accounts(tx, accounts))
+    return {email: who for email, who in zip(emails, identities, strict=True) if isinstance(who, IdentityId)}
+
+
+def _name_of(email: str) -> str:
+    who, _, house = email.removesuffix(".example").partition("@")
+    return f"{who.title()} of {house.title()}"
+
+
+async def _open(database: Database, house: str, people: dict[str, IdentityId]) -> OrganizationId:
+    settings, modules = ORGANIZATIONS[house]
+    owner = Caller(people[f"owner@{house}.example"])
+    own = new_id(owner, f"demo:{house}")
+    scope = Scope(own, "demo")
+    await database.run(scope, lambda tx: found(tx, [Founding(owner, own, settings, modules)]))
+    appointments = [Appointment(owner, people[email], role, pack) for email, (role, pack) in staff_of(house).items()]
+    await database.run(scope, lambda tx: appoint(tx, appointments))
+    return own

@@ -1,0 +1,180 @@
+"""People and organisations, as an operator types them: before anybody can sign in, somebody must be there."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from admitone.entrypoints.asking import Data, Misunderstood, on_people
+from admitone.entrypoints.demo import PASSWORD, lay_out
+from admitone.foundation.authority.api import PACKS, Level, MemberRole, Membership, OrganizationModule, RolePack
+from admitone.foundation.identity.api import (
+    InvalidEmail,
+    NewAccount,
+    Profile,
+    create_accounts,
+    find_by_email,
+    hash_of,
+    normalise_email,
+    refuse_weak,
+)
+from admitone.foundation.organizations.api import (
+    Appointment,
+    Founding,
+    Invite,
+    Settings,
+    appoint,
+    found,
+    invite,
+    new_id,
+)
+from admitone.kernel.db import Database, PeopleTx
+from admitone.kernel.errors import Refusal
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId, uuid7
+from admitone.kernel.scope import Caller, PeopleScope, Scope
+from admitone.kernel.words import Language
+
+Result = TypeVar("Result")
+PLATFORM = "platform"
+
+person_app = typer.Typer(help="People: accounts that an operator makes.")
+organization_app = typer.Typer(help="Organisations: founded, and staffed.")
+
+Email = Annotated[str, typer.Argument(help="Whose address.")]
+Where = Annotated[str, typer.Argument(help=f"Its id (org_…), or `{PLATFORM}` for those who run the installation.")]
+Role = Annotated[MemberRole, typer.Option(help="What they are to be.")]
+Pack = Annotated[RolePack | None, typer.Option(help="A preset of scopes; it comes with its own role.")]
+
+
+@person_app.command("create")
+def create_person(
+    email: Email,
+    name: Annotated[str | None, typer.Option(help="What they are called.")] = None,
+    language: Annotated[Language, typer.Option(help="In which they are written to.")] = Language.ENGLISH,
+    verified: Annotated[bool, typer.Option(help="The operator knows that the address is theirs.")] = False,
+    password: Annotated[bool, typer.Option(help="Ask for a password; without one they sign in by code.")] = True,
+    data: Data = None,
+) -> None:
+    """Make an account; whoever has the address already stays who they are."""
+    address = _address(email)
+    chosen = typer.prompt("Password", hide_input=True, confirmation_prompt=True) if password else None
+
+    async def create(database: Database) -> IdentityId:
+        hashed = None
+        if chosen is not None:
+            refuse_weak(chosen, address)
+            hashed = await hash_of(chosen)
+        account = NewAccount(Caller(), Profile(address, name, language), hashed, is_verified=verified)
+        [identity] = await database.run(PeopleScope("operator"), lambda tx: create_accounts(tx, [account]))
+        assert isinstance(identity, IdentityId)
+        return identity
+
+    print(_done(data, create))
+
+
+@organization_app.command("create")
+def create_organization(
+    name: Annotated[str, typer.Argument(help="What it is called.")],
+    owner: Annotated[str, typer.Option(help="The address of whoever owns it.")],
+    modules: Annotated[
+        list[OrganizationModule] | None, typer.Option("--module", help="Switched on; all, unless said.")
+    ] = None,
+    data: Data = None,
+) -> None:
+    """Found an organisation for somebody who has an account."""
+    address = _address(owner)
+
+    async def create(database: Database) -> OrganizationId:
+        caller = Caller(await _known(database, address))
+        own = new_id(caller, str(uuid7()))
+        founding = Founding(caller, own, Settings(name), frozenset(modules or OrganizationModule))
+        [outcome] = await database.run(Scope(own, "operator"), lambda tx: found(tx, [founding]))
+        return _or_refusal(outcome).id
+
+    print(_done(data, create))
+
+
+@organization_app.command("grant")
+def grant_role(organization: Where, email: Email, role: Role, pack: Pack = None, data: Data = None) -> None:
+    """Make somebody who has an account a member, or something else than they were."""
+    own, address = _organization(organization), _address(email)
+
+    async def grant(database: Database) -> str:
+        appointment = Appointment(Caller(), await _known(database, address), _role_of(role, pack), pack)
+        [outcome] = await database.run(Scope(own, "operator"), lambda tx: appoint(tx, [appointment]))
+        _or_refusal(outcome)
+        return f"{address} is {pack or role} of {own}."
+
+    print(_done(data, grant))
+
+
+@organization_app.command("invite")
+def invite_member(
+    organization: Where,
+    email: Email,
+    role: Role,
+    by: Annotated[str, typer.Option(help="The address of a member who may: the invitation is theirs.")],
+    pack: Pack = None,
+    data: Data = None,
+) -> None:
+    """Send somebody an invitation by mail; they become a member when they accept it."""
+    own, address, inviter = _organization(organization), _address(email), _address(by)
+
+    async def send(database: Database) -> str:
+        membership = Membership(_role_of(role, pack), pack, level=Level.GROUP)
+        asked = Invite(Caller(await _known(database, inviter)), address, membership)
+        [outcome] = await database.run(Scope(own, "operator"), lambda tx: invite(tx, [asked]))
+        return f"{address} is invited until {_or_refusal(outcome).expires_at:%Y-%m-%d %H:%M} UTC."
+
+    print(_done(data, send))
+
+
+def seed(data: Data = None) -> None:
+    """Lay out the demonstration: two organisations with staff of every role. Not in production."""
+
+    async def work(database: Database) -> str:
+        people = await lay_out(database)
+        return "\n".join([f"Everybody's password is: {PASSWORD}", *people])
+
+    print(_done(data, work, locally=True))
+
+
+def _done(data: Path | None, work: Callable[[Database], Awaitable[Result]], *, locally: bool = False) -> Result:
+    try:
+        return on_people(data, work, locally=locally)
+    except Refusal as refusal:
+        raise Misunderstood(f"{refusal.message()} {refusal.next_step}".strip()) from None
+
+
+def _address(text: str) -> str:
+    try:
+        return normalise_email(text)
+    except InvalidEmail:
+        raise Misunderstood(f"{text} is no e-mail address.") from None
+
+
+def _organization(text: str) -> OrganizationId:
+    return PLATFORM_ORGANIZATION if text == PLATFORM else OrganizationId.parse(text)
+
+
+def _role_of(role: MemberRole, pack: RolePack | None) -> MemberRole:
+    if pack and PACKS[pack][0] is not role:
+        raise Misunderstood(f"{pack} comes with the role {PACKS[pack][0]}.")
+    return role
+
+
+async def _known(database: Database, address: str) -> IdentityId:
+    async def look(tx: PeopleTx) -> IdentityId | None:
+        return (await find_by_email(tx, [address])).get(address)
+
+    identity = await database.read(PeopleScope("operator"), look)
+    if identity is None:
+        raise Misunderstood(f"{address} has no account; make one with `admitone person create {address}`.")
+    return identity
+
+
+def _or_refusal(outcome: Result | Refusal) -> Result:
+    if isinstance(outcome, Refusal):
+        raise outcome
+    return outcome

@@ -1,0 +1,1 @@
+"""What can be done to organisations and their teams, by verb."""

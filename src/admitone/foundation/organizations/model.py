@@ -1,0 +1,229 @@
+"""What organisations are made of."""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from admitone.foundation.authority.api import Denial, Level, Membership
+from admitone.kernel.ids import Id, IdentityId, OrganizationId
+from admitone.kernel.scope import GLOBAL, Caller
+from admitone.kernel.states import Lifecycle
+from admitone.kernel.words import Language
+
+INVITATION_LASTS: Final = timedelta(days=7)
+OFFICIAL_LINK_LASTS: Final = timedelta(days=7)
+
+
+class InvitationId(Id, prefix="inv"):
+    """One invitation."""
+
+
+class OrganizationStatus(StrEnum):
+    ACTIVE = "ACTIVE"
+    SUSPENDED = "SUSPENDED"
+    CLOSED = "CLOSED"
+
+
+class LegalDocument(StrEnum):
+    """What an organisation agrees to."""
+
+    TERMS_OF_SERVICE = "TERMS_OF_SERVICE"
+    PAYMENT_TERMS = "PAYMENT_TERMS"
+    DATA_PROCESSING = "DATA_PROCESSING"
+
+
+class InvitationState(StrEnum):
+    PENDING = "PENDING"
+    ACCEPTED = "ACCEPTED"
+    REVOKED = "REVOKED"
+    EXPIRED = "EXPIRED"
+
+
+INVITATION: Final = Lifecycle(
+    "invitation",
+    initial=InvitationState.PENDING,
+    moves={InvitationState.PENDING: (InvitationState.ACCEPTED, InvitationState.REVOKED, InvitationState.EXPIRED)},
+)
+
+
+# -- Organisations
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """What an organisation says of itself."""
+
+    display_name: str
+    legal_name: str | None = None
+    tax_id: str | None = None
+    tax_country: str | None = None
+    invoice_prefix: str | None = None
+    invoice_address: tuple[str, ...] = ()
+    invoice_email: str | None = None
+    default_currency: str = "EUR"
+    time_zone: str = "Europe/Lisbon"
+    language: Language = Language.PORTUGUESE
+    home_city: str = GLOBAL
+
+
+CRITICAL: Final = ("legal_name", "tax_id", "tax_country", "invoice_prefix", "invoice_address", "invoice_email")
+"""Who the organisation is for the law, and how it invoices: to change these the official e-mail must be verified."""
+PLAIN: Final = ("default_currency", "time_zone", "language", "home_city")
+"""Of these the audit trail keeps what they were; of the others, that they changed."""
+
+
+class OfficialEmail(msgspec.Struct, frozen=True):
+    """Whether an organisation can be reached officially."""
+
+    organization: OrganizationId
+    email: str | None = None
+    verified_at: datetime | None = None
+
+
+class Organization(msgspec.Struct, frozen=True):
+    id: OrganizationId
+    settings: Settings
+    official: OfficialEmail
+    status: OrganizationStatus
+    version: int
+    created_at: datetime
+
+
+class Founding(msgspec.Struct, frozen=True):
+    """A new organisation, which is a group of its own or belongs to its mother's."""
+
+    caller: Caller
+    group: OrganizationId
+    settings: Settings
+    modules: frozenset[str]
+
+
+class Founded(msgspec.Struct, frozen=True):
+    id: OrganizationId
+    group: OrganizationId
+    display_name: str
+    modules: tuple[str, ...]
+    """Those that are on."""
+    created_at: datetime
+
+
+class SettingsChange(msgspec.Struct, frozen=True):
+    """What an organisation is to say of itself, by somebody who has seen this version of it."""
+
+    caller: Caller
+    version: int
+    settings: Settings
+
+
+class OfficialEmailChange(msgspec.Struct, frozen=True):
+    caller: Caller
+    email: str
+    """Normalised."""
+
+
+class OfficialEmailProof(msgspec.Struct, frozen=True):
+    """The link that was mailed came back."""
+
+    caller: Caller
+    digest: bytes
+
+
+class ModuleSwitch(msgspec.Struct, frozen=True):
+    caller: Caller
+    module: str
+    enabled: bool
+
+
+class Acceptance(msgspec.Struct, frozen=True):
+    caller: Caller
+    document: LegalDocument
+    version: str
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    document: LegalDocument
+    version: str
+    accepted_by: IdentityId
+    at: datetime
+
+
+# -- Teams
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What somebody is to be. `None`: nothing of its own any more."""
+
+    caller: Caller
+    target: IdentityId
+    to: Membership | Denial | None
+    group: dict[UUID, Membership | None] = {}
+    """In a branch: what the caller and the target are in the group, which the branch cannot see."""
+
+
+class Changed(msgspec.Struct, frozen=True):
+    """What somebody was and is: in effect, in this organisation."""
+
+    target: IdentityId
+    level: Level
+    before: Membership | None
+    after: Membership | None
+
+
+# -- Invitations
+
+
+class Invitation(msgspec.Struct, frozen=True):
+    id: InvitationId
+    email: str
+    membership: Membership
+    state: InvitationState
+    invited_by: IdentityId
+    accepted_by: IdentityId | None
+    created_at: datetime
+    expires_at: datetime
+
+    def state_at(self, now: datetime) -> InvitationState:
+        """One that nobody answered in time is expired, whether or not somebody has written it down."""
+        overdue = self.state is InvitationState.PENDING and self.expires_at <= now
+        return InvitationState.EXPIRED if overdue else self.state
+
+
+class Invite(msgspec.Struct, frozen=True):
+    """Ask somebody to join."""
+
+    caller: Caller
+    email: str
+    """Normalised."""
+    membership: Membership
+    group: dict[UUID, Membership | None] = {}
+    """In a branch: what the caller is in the group."""
+
+
+class Invited(msgspec.Struct, frozen=True):
+    id: InvitationId
+    expires_at: datetime
+
+
+class Revocation(msgspec.Struct, frozen=True):
+    caller: Caller
+    invitation: InvitationId
+    group: dict[UUID, Membership | None] = {}
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """Somebody says yes, with the token from the mail."""
+
+    caller: Caller
+    digest: bytes
+    hashes: frozenset[bytes]
+    """Of the address that the caller has proved, under every live key."""
+    inviter: IdentityId
+    group: dict[UUID, Membership | None] = {}
+    """In a branch: what the caller and whoever invited them are in the group."""
+
+
+class Joined(msgspec.Struct, frozen=True):
+    organization: OrganizationId
+    membership: Membership

@@ -1,0 +1,48 @@
+"""The manifest of organisations."""
+
+from admitone.foundation.organizations import routes
+from admitone.foundation.organizations.facts import (
+    DocumentAccepted,
+    MemberChanged,
+    ModuleSwitched,
+    OfficialEmailVerified,
+    OrganizationCreated,
+    SettingsChanged,
+)
+from admitone.foundation.organizations.model import INVITATION
+from admitone.foundation.organizations.routes.wires import SETTINGS_R, SETTINGS_RW, TEAM_R, TEAM_RW
+from admitone.kernel.manifest import Module, Privacy, Table, TableClass
+
+MODULE = Module(
+    name="organizations",
+    contracts=routes.CONTRACTS,
+    tables=(
+        Table(
+            "organization",
+            TableClass.TENANT,
+            Privacy.PERSONAL,
+            kept_because="who an organisation is for the law stands on its invoices for as long as they are kept",
+        ),
+        Table(
+            "acceptance",
+            TableClass.TENANT,
+            Privacy.PSEUDONYMOUS,
+            append_only=True,
+            kept_because="the proof of what was agreed lasts as long as what was agreed",
+        ),
+        Table("invitation", TableClass.TENANT, Privacy.PERSONAL, retention_days=90, aged_by="expires_at"),
+    ),
+    permissions=(SETTINGS_R, SETTINGS_RW, TEAM_R, TEAM_RW),
+    limits=routes.LIMITS,
+    lifecycles=(INVITATION,),
+    facts=(
+        OrganizationCreated,
+        SettingsChanged,
+        ModuleSwitched,
+        OfficialEmailVerified,
+        DocumentAccepted,
+        MemberChanged,
+    ),
+    listed_statements=("store.organizations.FIND_CARDS",),
+    listed_indexes=("invitation_by_age",),
+)

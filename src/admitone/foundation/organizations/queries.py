@@ -1,0 +1,78 @@
+"""What can be asked about organisations and teams. What concerns many organisations goes by authority's role."""
+
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from admitone.foundation.authority import api as authority
+from admitone.foundation.authority.api import Denial, Level, Membership, membership_in
+from admitone.foundation.organizations.errors import BranchNotFound
+from admitone.foundation.organizations.store import organizations as store
+from admitone.foundation.organizations.store.organizations import Card
+from admitone.kernel.db import PlatformTx
+from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.scope import PeopleScope, PlatformScope, Role
+
+ACROSS: Final = PlatformScope("see a group, of which each organisation sees only its own part", Role.AUTHORITY)
+PEOPLE: Final = PeopleScope("what members are called")
+MOST_ORGANIZATIONS: Final = 200
+MOST_BRANCHES: Final = 1000
+FIRST: Final = UUID(int=0)
+LAST: Final = UUID(int=2**128 - 1)
+
+
+class Place(msgspec.Struct, frozen=True):
+    """An organisation in which somebody is something."""
+
+    card: Card
+    group: OrganizationId
+    membership: Membership
+
+
+class Member(msgspec.Struct, frozen=True):
+    """Somebody in a team: what the group says, what the branch says instead, and what that comes to."""
+
+    identity: IdentityId
+    member: Membership | None
+    override: Membership | Denial | None
+    effective: Membership | None
+
+
+async def list_places(tx: PlatformTx, identity: IdentityId) -> list[Place]:
+    found = await authority.list_organizations(tx, identity.uuid, MOST_ORGANIZATIONS)
+    cards = await store.find_cards(tx, [organization for organization, *_ in found])
+    return [
+        Place(cards[organization], OrganizationId(group), membership)
+        for organization, group, member, override in found
+        if organization in cards and (membership := membership_in(organization, member, override))
+    ]
+
+
+async def list_branches(tx: PlatformTx, group: OrganizationId, after: UUID, limit: int) -> list[Card]:
+    """The mother among them."""
+    found = await authority.list_branches(tx, group.uuid, after, limit)
+    cards = await store.find_cards(tx, found)
+    return [cards[each] for each in found if each in cards]
+
+
+async def check_branches(tx: PlatformTx, group: OrganizationId, branches: tuple[OrganizationId, ...]) -> None:
+    known = {*await authority.list_branches(tx, group.uuid, FIRST, MOST_BRANCHES)}
+    strange = next((branch for branch in branches if branch.uuid not in known), None)
+    if strange is not None:
+        raise BranchNotFound(branch=strange)
+
+
+async def list_team(
+    tx: PlatformTx, group: OrganizationId, organization: OrganizationId, after: UUID, limit: int
+) -> list[Member]:
+    found = await authority.list_members(tx, group.uuid, organization.uuid, after, limit)
+    return [
+        Member(IdentityId(who), member, override, membership_in(organization.uuid, member, override))
+        for who, member, override in found
+    ]
+
+
+def belongs(member: Member, level: Level) -> bool:
+    """The mother lists everybody of the group, a branch those who are, or are kept from being, something there."""
+    return level is Level.GROUP or member.effective is not None or member.override is not None

@@ -1,0 +1,28 @@
+"""Organisations and teams at the edge."""
+
+from admitone.foundation.organizations.routes import (
+    exporting,
+    governing,
+    invitations,
+    official_email,
+    organizations,
+    team,
+)
+from admitone.kernel.figures import INVITE_PER_ADDRESS, INVITE_PER_DEVICE
+
+CONTRACTS = (
+    *organizations.CONTRACTS,
+    *governing.CONTRACTS,
+    *official_email.CONTRACTS,
+    *team.CONTRACTS,
+    *invitations.CONTRACTS,
+    *exporting.CONTRACTS,
+)
+LIMITS = (
+    organizations.FOUNDED_PER_IDENTITY,
+    official_email.LINKS_PER_ORGANIZATION,
+    official_email.PROOFS_PER_ADDRESS,
+    invitations.INVITATIONS_PER_ORGANIZATION,
+    INVITE_PER_ADDRESS,
+    INVITE_PER_DEVICE,
+)

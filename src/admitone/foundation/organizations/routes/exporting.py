@@ -1,0 +1,82 @@
+"""The team as a table, with addresses: for whoever proved a moment ago that it is them, and says why (ORG-024)."""
+
+import csv
+import io
+from collections.abc import AsyncIterator, Sequence
+
+from admitone.foundation.identity.api import Profile, list_profiles
+from admitone.foundation.organizations import queries
+from admitone.foundation.organizations.commands.exporting import Export, note_exports
+from admitone.foundation.organizations.errors import OrganizationNotFound
+from admitone.foundation.organizations.queries import ACROSS, FIRST, PEOPLE, Member
+from admitone.foundation.organizations.routes.organizations import group_of
+from admitone.foundation.organizations.routes.team import level_of
+from admitone.foundation.organizations.routes.wires import TEAM_RW, ReasonCode, here
+from admitone.kernel.contracts import Audience, Call, Contract, Example, Stream, Wire, Writes
+from admitone.kernel.ids import OrganizationId
+
+ROWS = 100
+HEADINGS = ("identity", "name", "email", "role", "pack", "scopes", "level")
+
+
+class ExportRequest(Wire):
+    reason_code: ReasonCode
+
+
+export = Contract(
+    id="TEAM.09",
+    version="1.0.0",
+    owner="organizations",
+    consumers=("web",),
+    summary="The members with their names and addresses, as CSV.",
+    post="/api/org/{organizationId}/members/export",
+    takes=ExportRequest,
+    writes=Writes.STREAM,
+    refuses=(OrganizationNotFound,),
+    audience=Audience.ORGANIZATION,
+    permission=TEAM_RW,
+    verified_only=True,
+    step_up=True,
+    repeats="every export is written down",
+    order_key="identity",
+    examples=(Example("For the accountant", takes=ExportRequest(reason_code="ACCOUNTANT_ASKED")),),
+)
+
+
+@export.serves
+async def download(call: Call, request: ExportRequest) -> Stream:
+    group = await group_of(call)
+    await call.batch(note_exports, Export(call.caller, request.reason_code))
+    return Stream(lines(call, group), download_name="members.csv")
+
+
+async def lines(call: Call, group: OrganizationId) -> AsyncIterator[str]:
+    yield line(HEADINGS)
+    after, level = FIRST, level_of(call, group)
+    while team := await call.read(queries.list_team, group, here(call), after, ROWS, scope=ACROSS):
+        after = team[-1].identity.uuid
+        there = [member for member in team if queries.belongs(member, level)]
+        profiles = await call.read(list_profiles, [member.identity for member in there], scope=PEOPLE)
+        yield "".join(line(row(member, profiles.get(member.identity))) for member in there)
+
+
+def row(member: Member, profile: Profile | None) -> Sequence[str]:
+    known = member.effective or member.member
+    name, email = (profile.display_name or "", profile.email) if profile else ("", "")
+    if known is None:
+        return str(member.identity), name, email, "", "", "", ""
+    return str(member.identity), name, email, known.role, known.pack or "", " ".join(known.scopes), known.level
+
+
+def line(values: Sequence[str]) -> str:
+    written = io.StringIO()
+    csv.writer(written).writerow([harmless(value) for value in values])
+    return written.getvalue()
+
+
+def harmless(text: str) -> str:
+    """A spreadsheet takes what begins like this for a formula, and would run what somebody chose as their name."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+CONTRACTS = (export,)

@@ -1,0 +1,136 @@
+"""Words that several contracts of organisations share, and examples to show them with."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from admitone.foundation.authority.api import OrganizationModule
+from admitone.foundation.identity.api import normalise_email
+from admitone.foundation.organizations.model import Organization, OrganizationStatus, Settings
+from admitone.kernel.clock import zone
+from admitone.kernel.contracts import Call, Instant, Wire
+from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.scope import GLOBAL
+from admitone.kernel.words import Language
+
+SETTINGS_R, SETTINGS_RW = "SETTINGS_R", "SETTINGS_RW"
+TEAM_R, TEAM_RW = "TEAM_R", "TEAM_RW"
+
+DisplayName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
+LegalName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
+TaxId = Annotated[str, Meta(min_length=2, max_length=40, pattern=r"^[A-Z0-9][A-Z0-9 ./-]*$")]
+Country = Annotated[str, Meta(pattern="^[A-Z]{2}$", max_length=2)]
+InvoicePrefix = Annotated[str, Meta(pattern="^[A-Z0-9]{1,10}$", max_length=10)]
+AddressLine = Annotated[str, Meta(min_length=1, max_length=120)]
+Email = Annotated[str, Meta(min_length=3, max_length=254)]
+Currency = Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3)]
+ZoneName = Annotated[str, Meta(min_length=1, max_length=64)]
+City = Annotated[str, Meta(pattern="^[A-Z]{3,8}$", max_length=8)]
+ReasonCode = Annotated[str, Meta(pattern="^[A-Z][A-Z0-9_]{2,63}$", max_length=64)]
+Modules = Annotated[frozenset[OrganizationModule], Meta(max_length=8)]
+
+SOME: Final = OrganizationId.parse("org_0198c9a40000700080000000000000aa")
+SOMEBODY: Final = IdentityId.parse("idn_0198c9a40000700080000000000000ab")
+THEN: Final = datetime(2026, 5, 1, 9, 30, tzinfo=UTC)
+
+
+class SettingsWire(Wire):
+    """Who the organisation is, for people, for the law and on invoices."""
+
+    display_name: DisplayName
+    legal_name: LegalName | None = None
+    tax_id: TaxId | None = None
+    tax_country: Country | None = None
+    invoice_prefix: InvoicePrefix | None = None
+    invoice_address: Annotated[list[AddressLine], Meta(max_length=6)] = []  # noqa: RUF012, msgspec copies it
+    invoice_email: Email | None = None
+    default_currency: Currency = "EUR"
+    time_zone: ZoneName = "Europe/Lisbon"
+    language: Language = Language.PORTUGUESE
+    home_city: City = GLOBAL
+
+    def settings(self) -> Settings:
+        zone(self.time_zone)
+        return Settings(
+            self.display_name,
+            self.legal_name,
+            self.tax_id,
+            self.tax_country,
+            self.invoice_prefix,
+            tuple(self.invoice_address),
+            normalise_email(self.invoice_email) if self.invoice_email else None,
+            self.default_currency,
+            self.time_zone,
+            self.language,
+            self.home_city,
+        )
+
+    @classmethod
+    def of(cls, settings: Settings) -> "SettingsWire":
+        return cls(
+            display_name=settings.display_name,
+            legal_name=settings.legal_name,
+            tax_id=settings.tax_id,
+            tax_country=settings.tax_country,
+            invoice_prefix=settings.invoice_prefix,
+            invoice_address=list(settings.invoice_address),
+            invoice_email=settings.invoice_email,
+            default_currency=settings.default_currency,
+            time_zone=settings.time_zone,
+            language=settings.language,
+            home_city=settings.home_city,
+        )
+
+
+class OrganizationAnswer(Wire):
+    id: OrganizationId
+    settings: SettingsWire
+    official_email: str | None
+    official_email_verified_at: Instant | None
+    status: OrganizationStatus
+    version: int
+    created_at: Instant
+
+    @classmethod
+    def of(cls, organization: Organization) -> "OrganizationAnswer":
+        return cls(
+            id=organization.id,
+            settings=SettingsWire.of(organization.settings),
+            official_email=organization.official.email,
+            official_email_verified_at=organization.official.verified_at,
+            status=organization.status,
+            version=organization.version,
+            created_at=organization.created_at,
+        )
+
+
+CLUB: Final = SettingsWire(
+    display_name="Clube do Porto",
+    legal_name="Clube do Porto, Lda.",
+    tax_id="501234567",
+    tax_country="PT",
+    invoice_prefix="CP26",
+    invoice_address=["Rua das Flores 1", "4050-262 Porto"],
+    invoice_email="contas@clube.example",
+    home_city="PORTO",
+)
+SHOWN: Final = OrganizationAnswer(
+    id=SOME,
+    settings=CLUB,
+    official_email="geral@clube.example",
+    official_email_verified_at=THEN,
+    status=OrganizationStatus.ACTIVE,
+    version=3,
+    created_at=THEN,
+)
+
+
+def here(call: Call) -> OrganizationId:
+    assert call.organization is not None
+    return call.organization
+
+
+def me(call: Call) -> IdentityId:
+    assert call.identity is not None
+    return call.identity

@@ -1,0 +1,1 @@
+"""The statements of organisations, by noun."""

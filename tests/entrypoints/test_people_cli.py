@@ -1,0 +1,83 @@
+"""People and organisations on the command line, as an operator has them, and the demonstration."""
+
+import asyncpg
+import pytest
+
+from admitone.entrypoints import demo
+from admitone.foundation.authority.api import MemberRole, RolePack
+from admitone.kernel.db import Database
+from admitone.kernel.ids import OrganizationId, uuid7
+from tests.entrypoints.operator import Operator
+
+MEMBERS = "SELECT role, pack FROM authority.group_member WHERE organization_id = $1 ORDER BY role, pack"
+AUDITED = "SELECT count(*) FROM kernel.audit_entry WHERE organization_id = $1 AND action = $2"
+
+
+def an_address() -> str:
+    return f"{uuid7().hex}@example.org"
+
+
+async def test_an_organisation_is_founded_staffed_and_invites(
+    operator: Operator, superuser: asyncpg.Connection
+) -> None:
+    owner, desk = an_address(), an_address()
+    status, said = await operator.types("person", "create", owner, "--verified", "--name", "Ana", "--no-password")
+    assert status == 0 and said.startswith("idn_"), said
+    status, _ = await operator.types("person", "create", desk, "--no-password")
+    assert status == 0
+    status, said = await operator.types("organization", "create", "Clube Novo", "--owner", owner)
+    assert status == 0 and said.startswith("org_"), said
+    club = said.strip()
+    grant = ("organization", "grant", club, desk, "--role", "STAFF", "--pack", "FRONT_DESK")
+    assert await operator.types(*grant) == (0, f"{desk} is FRONT_DESK of {club}.\n")
+    invited = an_address()
+    status, said = await operator.types("organization", "invite", club, invited, "--role", "ADMIN", "--by", owner)
+    assert status == 0 and said.startswith(f"{invited} is invited until "), said
+
+    uuid = OrganizationId.parse(club).uuid
+    rows = [(row["role"], row["pack"]) for row in await superuser.fetch(MEMBERS, uuid)]
+    assert rows == [("OWNER", None), ("STAFF", "FRONT_DESK")]
+    assert await superuser.fetchval(AUDITED, uuid, "organization.change_member") == 1
+    assert await superuser.fetchval(AUDITED, uuid, "organization.invite") == 1
+
+
+async def test_a_password_is_asked_for_twice_and_must_be_good(operator: Operator) -> None:
+    status, said = await operator.types("person", "create", an_address(), typed="short\nshort\n")
+    assert status == 1 and "too easy to guess" in said and "Traceback" not in said
+    status, said = await operator.types(
+        "person", "create", an_address(), typed="three brave otters\nthree brave otters\n"
+    )
+    assert status == 0, said
+
+
+async def test_what_cannot_be_is_one_sentence(operator: Operator) -> None:
+    owner = an_address()
+    await operator.types("person", "create", owner, "--no-password")
+    _, said = await operator.types("organization", "create", "Clube", "--owner", owner)
+    club = said.strip()
+    for words in (
+        ("person", "create", "no address", "--no-password"),
+        ("organization", "create", "Clube", "--owner", an_address()),
+        ("organization", "grant", club, an_address(), "--role", "STAFF"),
+        ("organization", "grant", club, owner, "--role", "STAFF"),
+        ("organization", "grant", club, owner, "--role", "OWNER", "--pack", "COACH"),
+        ("organization", "grant", "org_x", owner, "--role", "STAFF"),
+        ("organization", "invite", club, an_address(), "--role", "STAFF", "--by", an_address()),
+    ):
+        status, said = await operator.types(*words)
+        assert status == 1 and "Traceback" not in said and said.count("\n") == 1, said
+
+
+@pytest.mark.covers("ORG-020", "ORG-022")
+async def test_the_demonstration_has_everybody_and_lays_itself_out_once(
+    database: Database, superuser: asyncpg.Connection
+) -> None:
+    people = await demo.lay_out(database)
+    before = await superuser.fetchval("SELECT count(*) FROM kernel.event_log")
+    assert await demo.lay_out(database) == people
+    assert await superuser.fetchval("SELECT count(*) FROM kernel.event_log") == before, "the second time tells nothing"
+    for house in demo.ORGANIZATIONS:
+        staff = demo.staff_of(house)
+        assert {role for role, pack in staff.values() if pack is None} == set(MemberRole)
+        assert {pack for _, pack in staff.values() if pack} == set(RolePack)
+        assert set(staff) <= set(people)

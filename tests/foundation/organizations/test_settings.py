@@ -1,0 +1,198 @@
+"""What organisations say of themselves, have switched on and agreed to, through the real edge and authority."""
+
+import asyncio
+import json
+
+import asyncpg
+import httpx
+import pytest
+
+from admitone.foundation.authority.api import MemberRole, RolePack
+from admitone.kernel.db import Database
+from admitone.kernel.ids import OrganizationId
+from tests.foundation.organizations.clubs import facts_of, prove_official_email, trail_of
+from tests.people import Person, a_member, a_person, an_organization_of
+
+LEGAL = {
+    "legalName": "Clube do Porto, Lda.",
+    "taxId": "501234567",
+    "taxCountry": "PT",
+    "invoicePrefix": "CP26",
+    "invoiceAddress": ["Rua das Flores 1", "4050-262 Porto"],
+    "invoiceEmail": " Contas@Clube.Example ",
+}
+SECRETS = ("Lda", "501234567", "Flores", "ontas@")
+
+
+async def a_club(database: Database) -> tuple[Person, OrganizationId]:
+    ana = await a_person(database)
+    return ana, await an_organization_of(database, ana)
+
+
+async def changed(
+    site: httpx.AsyncClient, club: OrganizationId, person: Person, version: int, **settings: object
+) -> httpx.Response:
+    wanted = {"settings": {"displayName": "Clube do Porto", **settings}, "version": version}
+    return await site.put(f"/api/org/{club}/settings", json=wanted, headers=person.headers)
+
+
+async def test_settings_are_changed_and_seen(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection
+):
+    ana, club = await a_club(database)
+    answer = await changed(site, club, ana, 1, homeCity="PORTO", language="en", timeZone="Europe/Paris")
+    assert answer.status_code == 200, answer.text
+    assert answer.json() == (await site.get(f"/api/org/{club}", headers=ana.headers)).json()
+    assert (answer.json()["version"], answer.json()["settings"]["homeCity"]) == (2, "PORTO")
+    [entry] = await trail_of(superuser, club, "organization.change_settings")
+    before, after = json.loads(entry["before"]), json.loads(entry["after"])
+    assert before == {"version": 1, "language": "pt_PT", "home_city": "GLOBAL", "time_zone": "Europe/Lisbon"}
+    assert after == {
+        "version": 2,
+        "language": "en",
+        "home_city": "PORTO",
+        "time_zone": "Europe/Paris",
+        "changed": ["time_zone", "language", "home_city"],
+    }
+    assert len(await facts_of(superuser, club, "organization.settings_changed")) == 1
+
+
+async def test_of_two_who_saw_the_same_settings_one_changes_them(site: httpx.AsyncClient, database: Database):
+    ana, club = await a_club(database)
+    answers = await asyncio.gather(
+        *(changed(site, club, ana, 1, homeCity=city) for city in ("PORTO", "LISBOA", "FARO"))
+    )
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409]
+    lost = next(answer.json() for answer in answers if answer.status_code == 409)
+    assert (lost["errorCode"], lost["version"]) == ("SETTINGS_OVERTAKEN", 2)
+
+
+@pytest.mark.covers("ORG-017")
+async def test_legal_identity_and_invoicing_wait_for_the_official_e_mail(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection
+):
+    ana, club = await a_club(database)
+    for name, value in LEGAL.items():
+        alone = {name: value} if not name.startswith("tax") else {"taxId": "501234567", "taxCountry": "PT"}
+        refused = await changed(site, club, ana, 1, **alone)
+        assert (refused.status_code, refused.json()["errorCode"]) == (403, "OFFICIAL_EMAIL_REQUIRED")
+    assert (await site.get(f"/api/org/{club}", headers=ana.headers)).json()["version"] == 1
+    assert await trail_of(superuser, club, "organization.change_settings") == []
+
+    await prove_official_email(superuser, club)
+    made = await changed(site, club, ana, 1, **LEGAL)
+    assert made.status_code == 200, made.text
+    assert made.json()["settings"]["invoiceEmail"] == "contas@clube.example"
+
+
+@pytest.mark.covers("ORG-025")
+async def test_the_trail_and_the_facts_tell_that_it_changed_and_not_to_what(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection
+):
+    ana, club = await a_club(database)
+    await prove_official_email(superuser, club)
+    await changed(site, club, ana, 1, **LEGAL)
+    [entry] = await trail_of(superuser, club, "organization.change_settings")
+    [fact] = await facts_of(superuser, club, "organization.settings_changed")
+    assert all(name in str(entry["after"]) for name in ("legal_name", "tax_id", "invoice_email"))
+    written = str(dict(entry)) + str(dict(fact))
+    assert not any(secret in written for secret in SECRETS)
+
+
+async def test_a_number_of_a_taxpayer_needs_its_country(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection
+):
+    ana, club = await a_club(database)
+    await prove_official_email(superuser, club)
+    refused = await changed(site, club, ana, 1, taxId="501234567")
+    assert (refused.status_code, refused.json()["errorCode"]) == (422, "TAX_ID_INCOMPLETE")
+
+
+# -- Modules
+
+
+@pytest.mark.covers("ORG-012", "ORG-013")
+async def test_a_module_that_is_off_refuses_also_its_owner_and_also_by_a_direct_address(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection
+):
+    """Both the role and the module must say yes: all four cases."""
+    ana, club = await a_club(database)
+    desk = await a_member(database, club, MemberRole.STAFF, RolePack.FRONT_DESK)
+    members = f"/api/org/{club}/members"
+    assert (await site.get(members, headers=ana.headers)).status_code == 200
+    assert (await site.get(members, headers=desk.headers)).json()["errorCode"] == "PERMISSION_DENIED"
+
+    off = await site.put(f"/api/org/{club}/modules/STAFF", json={"enabled": False}, headers=ana.headers)
+    assert off.json() == {"module": "STAFF", "enabled": False}
+    refused = await site.get(members, headers=ana.headers)
+    assert (refused.status_code, refused.json()["errorCode"], refused.json()["module"]) == (
+        403,
+        "MODULE_DISABLED",
+        "STAFF",
+    )
+    assert (await site.get(members, headers=desk.headers)).json()["errorCode"] == "PERMISSION_DENIED"
+
+    await site.put(f"/api/org/{club}/modules/STAFF", json={"enabled": True}, headers=ana.headers)
+    assert (await site.get(members, headers=ana.headers)).status_code == 200
+    assert len(await facts_of(superuser, club, "organization.module_switched")) == 2
+    assert len(await trail_of(superuser, club, "organization.switch_module")) == 2
+
+
+async def test_what_is_on_already_is_not_told_again(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection
+):
+    ana, club = await a_club(database)
+    await site.put(f"/api/org/{club}/modules/CRM", json={"enabled": True}, headers=ana.headers)
+    assert await facts_of(superuser, club, "organization.module_switched") == []
+
+
+async def test_the_settings_cannot_be_switched_off(site: httpx.AsyncClient, database: Database):
+    ana, club = await a_club(database)
+    refused = await site.put(f"/api/org/{club}/modules/DEFINICOES", json={"enabled": False}, headers=ana.headers)
+    assert (refused.status_code, refused.json()["errorCode"]) == (409, "MODULE_NEEDED")
+    assert (await site.get(f"/api/org/{club}", headers=ana.headers)).status_code == 200
+
+
+# -- Legal documents
+
+
+async def test_a_version_of_a_document_is_agreed_to_once(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection
+):
+    ana, club = await a_club(database)
+    admin = await a_member(database, club, MemberRole.ADMIN)
+    terms = {"document": "PAYMENT_TERMS", "version": "2026-01"}
+    first = (await site.post(f"/api/org/{club}/acceptances", json=terms, headers=ana.headers)).json()
+    again = (await site.post(f"/api/org/{club}/acceptances", json=terms, headers=admin.headers)).json()
+    assert first == again and first["acceptedBy"] == str(ana.identity)
+    newer = await site.post(f"/api/org/{club}/acceptances", json={**terms, "version": "2026-02"}, headers=admin.headers)
+    assert newer.json()["acceptedBy"] == str(admin.identity)
+    listed = (await site.get(f"/api/org/{club}/acceptances", headers=ana.headers)).json()
+    assert [each["version"] for each in listed] == ["2026-01", "2026-02"]
+    assert len(await trail_of(superuser, club, "organization.accept_document")) == 2
+    assert len(await facts_of(superuser, club, "organization.document_accepted")) == 2
+
+
+# -- The audit trail
+
+
+async def test_an_organization_reads_its_own_trail_newest_first_and_no_other(
+    site: httpx.AsyncClient, database: Database
+):
+    ana, club = await a_club(database)
+    rui, _ = await a_club(database)
+    for module in ("CRM", "LOJA", "EVENTOS"):
+        await site.put(f"/api/org/{club}/modules/{module}", json={"enabled": False}, headers=ana.headers)
+    seen: list[str] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = (await site.get(f"/api/org/{club}/audit", params={"limit": "2", **cursor}, headers=ana.headers)).json()
+        seen += [
+            next(iter(entry["after"])) if entry["action"].endswith("module") else entry["action"]
+            for entry in page["items"]
+        ]
+        if page["nextCursor"] is None:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert seen == ["EVENTOS", "LOJA", "CRM", "organization.found"]
+    assert (await site.get(f"/api/org/{club}/audit", headers=rui.headers)).status_code == 403

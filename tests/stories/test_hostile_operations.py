@@ -1,0 +1,275 @@
+"""Every operation, by everybody who may not, in every organisation that is not theirs: refused, and nothing written.
+
+The attempts are made from the contracts themselves, so an operation that is added is attacked from its first day.
+"""
+
+import itertools
+import random
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+import httpx
+import msgspec
+import pytest
+
+from admitone.entrypoints.http import Application
+from admitone.foundation.authority.api import MemberRole, Membership, RolePack, covers, scopes_of
+from admitone.kernel.authority import Audience
+from admitone.kernel.clock import Clock
+from admitone.kernel.contracts import Contract, Reads
+from admitone.kernel.contracts.wire import to_json
+from admitone.kernel.crypto import new_secret
+from admitone.kernel.db import Database
+from admitone.kernel.ids import OrganizationId
+from tests.people import (
+    Person,
+    a_member,
+    a_person,
+    a_platform_admin,
+    an_organization_of,
+)
+
+UNWATCHED = {"kernel.limit_counter", "kernel.audit_entry"}
+"""What a refusal may write: that somebody came too often, and that somebody was refused."""
+
+TABLES = """
+    SELECT format('%I.%I', n.nspname, c.relname)
+      FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+     WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+     ORDER BY 1
+"""
+
+VERBS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    contract: Contract
+    method: str
+    path: str
+    content: bytes | None
+    headers: dict[str, str]
+
+
+def example_of(contract: Contract) -> dict[str, Any]:
+    """What the contract itself shows as a request."""
+    assert contract.examples or contract.reading is not Reads.JSON, f"{contract.id} shows no request to attack with"
+    takes = next((each.takes for each in contract.examples if each.takes is not None), None)
+    return {} if takes is None else msgspec.json.decode(to_json(takes))
+
+
+def attempt(contract: Contract, organization: OrganizationId | None, headers: dict[str, str]) -> Attempt:
+    fields = example_of(contract)
+    values = {**fields, "organizationId": str(organization)}
+    path = contract.path
+    for name in contract.path_names:
+        path = path.replace(f"{{{name}}}", str(values.get(name, "x")))
+    said = dict(headers)
+    if contract.needs_organization and "organizationId" not in contract.path_names:
+        said["x-orya-org-id"] = str(organization)
+    body = {name: value for name, value in fields.items() if name not in contract.path_names}
+    content = None
+    if contract.reading is Reads.JSON:
+        content, said["content-type"] = msgspec.json.encode(body), "application/json"
+    elif body:
+        path += "?" + str(httpx.QueryParams({name: str(value) for name, value in body.items()}))
+    return Attempt(contract, contract.method, path, content, said)
+
+
+def an_address() -> str:
+    return str(httpx.URL(f"http://10.{random.randrange(256)}.{random.randrange(256)}.{random.randrange(1, 255)}").host)
+
+
+async def carried_out(application: Application, each: Attempt) -> httpx.Response:
+    transport = httpx.ASGITransport(application.edge, client=(an_address(), 4711))
+    async with httpx.AsyncClient(transport=transport, base_url="http://admitone.test") as client:
+        return await client.request(each.method, each.path, content=each.content, headers=each.headers)
+
+
+async def state_of(superuser: asyncpg.Connection) -> dict[str, Any]:
+    """Every row of every table that a refusal must leave alone."""
+    tables = [row[0] for row in await superuser.fetch(TABLES)]
+    return {
+        table: await superuser.fetchval(f"SELECT md5(string_agg(t::text, '|' ORDER BY t::text)) FROM {table} AS t")
+        for table in tables
+        if table not in UNWATCHED
+    }
+
+
+@pytest.fixture
+async def untouched(superuser: asyncpg.Connection) -> AsyncIterator[list[str]]:
+    """Hand over the list when all is set up and the attack begins; afterwards the database must be as it was."""
+    before: dict[str, Any] = {}
+
+    class Watch(list[str]):
+        async def begin(self) -> None:
+            before.update(await state_of(superuser))
+
+    yield Watch()
+    assert before, "nobody began to watch"
+    assert {table: state for table, state in (await state_of(superuser)).items() if before.get(table) != state} == {}
+
+
+def of(application: Application, *audiences: Audience) -> list[Contract]:
+    return [contract for contract in application.edge.contracts if contract.audience in audiences]
+
+
+def refused(answer: httpx.Response, each: Attempt, status: int, *codes: str) -> str | None:
+    """What is wrong with the answer, if anything."""
+    code = answer.json().get("errorCode") if "json" in answer.headers.get("content-type", "") else answer.text[:80]
+    if answer.status_code == status and code in codes:
+        return None
+    return f"{each.method} {each.path} ({each.contract.id}): {answer.status_code} {code}"
+
+
+STANDINGS = [(role, None) for role in MemberRole] + [
+    (role, pack) for pack, role in zip(RolePack, itertools.repeat(MemberRole.STAFF), strict=False)
+]
+
+
+@pytest.mark.covers("TEN-T06", "TEN-T08", "ORG-023", "INV-011")
+async def test_members_of_other_organisations_are_refused_everywhere(
+    application: Application,
+    database: Database,
+    untouched: Any,
+) -> None:
+    owners = [await a_person(database) for _ in range(4)]
+    home, *foreign = [await an_organization_of(database, owner) for owner in owners]
+    attackers = [await a_member(database, home, role, pack) for role, pack in STANDINGS]
+    attackers.append(await a_person(database))
+    await untouched.begin()
+    wrong, made = [], 0
+    for contract, attacker, target in itertools.product(of(application, Audience.ORGANIZATION), attackers, foreign):
+        each = attempt(contract, target, attacker.headers)
+        wrong.append(refused(await carried_out(application, each), each, 403, "PERMISSION_DENIED"))
+        made += 1
+    assert [each for each in wrong if each] == []
+    assert made >= 3 * 13 * len(of(application, Audience.ORGANIZATION))
+
+
+@pytest.mark.covers("ORG-020", "ORG-022", "ORG-023", "TEN-T06")
+async def test_at_home_a_role_opens_what_its_scopes_cover_and_nothing_else(
+    application: Application,
+    database: Database,
+    untouched: Any,
+) -> None:
+    owner = await a_person(database)
+    home = await an_organization_of(database, owner)
+    members = [
+        (await a_member(database, home, role, pack), scopes_of(Membership(role, pack))) for role, pack in STANDINGS
+    ]
+    await untouched.begin()
+    wrong = []
+    for contract, (member, scopes) in itertools.product(of(application, Audience.ORGANIZATION), members):
+        assert contract.permission
+        if not covers(scopes, contract.permission):
+            each = attempt(contract, home, member.headers)
+            wrong.append(refused(await carried_out(application, each), each, 403, "PERMISSION_DENIED"))
+    assert wrong, "nobody was to be refused"
+    assert [each for each in wrong if each] == []
+
+
+@pytest.mark.covers("ORG-012", "ORG-013", "ORG-021")
+async def test_a_module_that_is_off_is_off_for_the_owner_too(
+    application: Application,
+    database: Database,
+    untouched: Any,
+) -> None:
+    owner = await a_person(database)
+    home = await an_organization_of(database, owner, modules=())
+    await untouched.begin()
+    wrong = []
+    for contract in of(application, Audience.ORGANIZATION):
+        each = attempt(contract, home, owner.headers)
+        wrong.append(refused(await carried_out(application, each), each, 403, "MODULE_DISABLED", "FEATURE_DISABLED"))
+    assert [each for each in wrong if each] == []
+
+
+@pytest.mark.covers("ORG-031", "TEN-T06")
+async def test_only_those_who_run_the_platform_enter_its_own_rooms(
+    application: Application,
+    database: Database,
+    untouched: Any,
+) -> None:
+    owner = await a_person(database)
+    home = await an_organization_of(database, owner)
+    outsiders = [owner, await a_person(database), *[await a_member(database, home, role) for role in MemberRole]]
+    outsiders += [await a_platform_admin(database, role) for role in (MemberRole.VIEWER, MemberRole.PROMOTER)]
+    await untouched.begin()
+    wrong = []
+    for contract, outsider in itertools.product(of(application, Audience.ADMIN), outsiders):
+        each = attempt(contract, None, outsider.headers)
+        wrong.append(refused(await carried_out(application, each), each, 403, "PERMISSION_DENIED", "FEATURE_DISABLED"))
+    assert [each for each in wrong if each] == []
+
+
+def bad_credentials(person: Person, past: Person) -> Iterator[dict[str, str]]:
+    yield {}
+    yield past.headers
+    token = person.access_token
+    for text in (
+        token[:-1],
+        token + "0",
+        token.upper(),
+        token.replace("access", "refresh"),
+        token.replace("access", "key"),
+        new_secret("access", None).text,
+        new_secret("key", OrganizationId.new()).text,
+        "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.",
+        "eyJhbGciOiJIUzI1NiIsImtpZCI6Ii4uLy4uL2V0Yy9wYXNzd2QifQ.eyJyb2xlIjoiT1dORVIifQ.c2lnbmVk",
+        "null",
+    ):
+        yield {"authorization": f"Bearer {text}"}
+    yield {"authorization": f"Basic {token}"}
+    yield {"authorization": token}
+    yield {"x-org-id": str(OrganizationId.new())}
+
+
+@pytest.mark.covers("TEN-T08", "IDN-010")
+async def test_without_a_live_credential_nothing_that_needs_one_opens(
+    application: Application,
+    database: Database,
+    database_url: str,
+    untouched: Any,
+) -> None:
+    person = await a_person(database)
+    home = await an_organization_of(database, person)
+    async with Database(database_url, clock=Clock(timedelta(days=-100))) as long_ago:
+        past = await a_person(long_ago)
+    await untouched.begin()
+    needing = of(application, Audience.ORGANIZATION, Audience.ADMIN, Audience.PERSON)
+    wrong = []
+    for contract, headers in itertools.product(needing, bad_credentials(person, past)):
+        each = attempt(contract, home, headers)
+        wrong.append(refused(await carried_out(application, each), each, 401, "UNAUTHENTICATED"))
+    assert [each for each in wrong if each] == []
+
+
+@pytest.mark.covers("TEN-T08")
+async def test_no_other_verb_and_no_spelling_of_a_path_opens_an_operation(
+    application: Application,
+    database: Database,
+    untouched: Any,
+) -> None:
+    person, owner = await a_person(database), await a_person(database)
+    home = await an_organization_of(database, owner)
+    served = {(contract.method, contract.path) for contract in application.edge.contracts}
+    await untouched.begin()
+    wrong, made = [], 0
+    for contract in of(application, Audience.ORGANIZATION, Audience.ADMIN, Audience.PERSON, Audience.INTERNAL):
+        each = attempt(contract, home, person.headers)
+        bare = each.path.partition("?")[0]
+        tricks = [(verb, bare) for verb in VERBS if (verb, contract.path) not in served]
+        spellings = ("/", "X", ";x=1", "%00", ".json", "%2e")
+        tricks += [(contract.method, bare + spelling) for spelling in spellings]
+        for method, path in tricks:
+            other = Attempt(contract, method, path, each.content, each.headers)
+            answer = await carried_out(application, other)
+            made += 1
+            if answer.status_code < 400:
+                wrong.append(f"{method} {path}: {answer.status_code}")
+    assert wrong == []
+    assert made > 100
