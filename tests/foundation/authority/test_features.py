@@ -1,5 +1,6 @@
 """The cut-line: what was put off is off, for everybody, until somebody says why it is on."""
 
+import asyncio
 import re
 from datetime import timedelta
 from typing import Any
@@ -11,8 +12,10 @@ import pytest
 from admitone.entrypoints.modules import MODULES
 from admitone.foundation.authority.api import MemberRole, TableAuthority
 from admitone.foundation.authority.commands import switches
-from admitone.foundation.authority.commands.switches import SwitchOn
+from admitone.foundation.authority.commands.switches import SCOPE, Stop, SwitchOn
+from admitone.foundation.authority.errors import EventStopped, IdentityStopped, OrganizationStopped
 from admitone.foundation.authority.features import FEATURES, KNOWN, NO_FEATURE
+from admitone.foundation.authority.model import StopKind, Target
 from admitone.kernel.authority import Audience, AuthorityReader, FeatureDisabled, Granted
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database
@@ -26,6 +29,7 @@ from tests.foundation.authority.shop import (
     PERSON,
     SHOP,
     an_ask,
+    an_event,
     ask_at,
     code_of,
     sells,
@@ -174,3 +178,33 @@ async def test_a_feature_that_is_on_until_then_is_off_then(database: Database, d
     assert isinstance(await ask_at(database_url, ends_at - timedelta(microseconds=1), ask), Granted)
     with pytest.raises(FeatureDisabled):
         await ask_at(database_url, ends_at, ask)
+
+
+@pytest.mark.covers("TEN-T06")
+async def test_those_who_come_together_each_hear_their_own_answer(batcher: Batcher, database: Database):
+    """One read answers them all, and must not mix them up."""
+    reader = AuthorityReader(batcher, TableAuthority())
+    owner, suspended = await a_person(database), await a_person(database)
+    on, off, stopped = [await an_organization_of(database, owner) for _ in range(3)]
+    await an_organization_of(database, suspended)
+    event, other = an_event(), an_event()
+    said = {"caller": Caller(IdentityId.new()), "reason_code": "TEST_ONLY", "case_reference": "case-1"}
+    for club in (on, stopped):
+        order = SwitchOn(**said, feature=GATE)
+        await database.run(Scope(club, "test"), lambda tx, order=order: switches.switch_on(tx, [order]))
+    targets = [
+        Target(StopKind.ORGANIZATION, str(stopped)),
+        Target(StopKind.EVENT, event),
+        Target(StopKind.IDENTITY, str(suspended.identity)),
+    ]
+    stops = [Stop(**said, target=target, expires_at=soon()) for target in targets]
+    await database.run(SCOPE, lambda tx: switches.stop(tx, stops))
+
+    def ask(club: OrganizationId, sold: str, who: Person = owner) -> Any:
+        here = {"organization": club, "permission": "EVENTS_R", "gate": GATE, "stoppable": True}
+        return an_ask(Audience.ORGANIZATION, who.access_token, **here, guards=(f"event:{sold}",))
+
+    asks = [ask(on, other), ask(off, other), ask(stopped, other), ask(on, event), ask(on, other, suspended)]
+    expected = [Granted, FeatureDisabled, OrganizationStopped, EventStopped, IdentityStopped]
+    answers = await asyncio.gather(*(reader.ask(each) for each in asks * 8), return_exceptions=True)
+    assert [type(each) for each in answers] == expected * 8
