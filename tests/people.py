@@ -70,14 +70,18 @@ class Person:
         return Caller(self.identity)
 
 
-async def a_person(database: Database, *, confirmed: bool = True, email: str | None = None) -> Person:
-    """Somebody who has just signed in; with a database whose clock is behind, somebody who did so a while ago."""
-    who, address = IdentityId.new(), email or an_address()
+async def a_person(
+    database: Database, *, confirmed: bool = True, email: str | None = None, identity: IdentityId | None = None
+) -> Person:
+    """Somebody new who has just signed in, or who is there already and does so once more; with a database whose clock
+    is behind, somebody who did so a while ago."""
+    who, address = identity or IdentityId.new(), email or an_address()
 
     async def sign_up(tx: PeopleTx) -> str:
         verified_at = tx.now if confirmed else None
-        await people.insert_identities(tx, [NewIdentity(who, IdentityType.USER, address, verified_at, tx.now)])
-        await people.put_profiles(tx, {who: Profile(address, "Ana", Language.ENGLISH)})
+        if identity is None:
+            await people.insert_identities(tx, [NewIdentity(who, IdentityType.USER, address, verified_at, tx.now)])
+            await people.put_profiles(tx, {who: Profile(address, "Ana", Language.ENGLISH)})
         [opened] = await authority.open_sessions(tx, [authority.Opening(who, authority.Method.PASSWORD, verified_at)])
         return opened.access_token
 

@@ -294,7 +294,8 @@ async def test_of_several_in_one_batch_only_the_refused_are_refused(
     assert outcomes[1] == ScopeNotHeld(scope="FINANCE_R") and outcomes[3] == ScopeNotForPurpose(scope="events")
     assert [row["label"] for row in await rows_of(superuser, club)] == ["one"]
     trail = await superuser.fetch(
-        "SELECT actor_id, after::text FROM kernel.audit_entry WHERE organization_id = $1 AND action = 'create_service_key'",
+        "SELECT actor_id, after::text FROM kernel.audit_entry"
+        " WHERE organization_id = $1 AND action <> 'organization.found'",
         club.uuid,
     )
     assert [row["actor_id"] for row in trail] == [owner.identity.uuid]
