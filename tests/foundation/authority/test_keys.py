@@ -1,5 +1,7 @@
 """Keys of programs and scanners: good in one organisation, for what they were given, until they are revoked."""
 
+import json
+from base64 import b64decode
 from datetime import timedelta
 from typing import Any
 
@@ -7,7 +9,15 @@ import asyncpg
 import httpx
 import pytest
 
-from admitone.foundation.authority.api import KeyPurpose, MemberRole, OrganizationModule, TableAuthority, put_modules
+from admitone.entrypoints.http import Application
+from admitone.foundation.authority.api import (
+    AREAS,
+    KeyPurpose,
+    MemberRole,
+    OrganizationModule,
+    TableAuthority,
+    put_modules,
+)
 from admitone.foundation.authority.commands import keys
 from admitone.foundation.authority.commands.keys import Create, Revoke
 from admitone.foundation.authority.errors import ScopeNotForPurpose, ScopeNotHeld
@@ -22,6 +32,7 @@ from admitone.kernel.limits import Limit, Per
 from admitone.kernel.scope import Caller, Scope
 from tests.foundation.authority.shop import DONE, an_ask, ask_at, code_of, soon, visit
 from tests.people import Person, a_member, a_person, an_organization_of
+from tests.stories.test_hostile_operations import attempt, carried_out, of, refused
 from tests.toy.wiring import TOY_KEY
 
 KEYS, DEVICES = "service-keys", "devices"
@@ -283,7 +294,7 @@ async def test_of_several_in_one_batch_only_the_refused_are_refused(
     assert outcomes[1] == ScopeNotHeld(scope="FINANCE_R") and outcomes[3] == ScopeNotForPurpose(scope="events")
     assert [row["label"] for row in await rows_of(superuser, club)] == ["one"]
     trail = await superuser.fetch(
-        "SELECT subject, actor_id, after::text FROM kernel.audit_entry"
+        "SELECT actor_id, after::text FROM kernel.audit_entry"
         " WHERE organization_id = $1 AND action <> 'organization.found'",
         club.uuid,
     )
@@ -305,7 +316,8 @@ async def test_the_secret_stands_nowhere_and_a_repeated_request_gets_it_again(
     assert row["digest"] == digest_of(secret)
     answers = await superuser.fetch("SELECT answer FROM kernel.idempotency_key WHERE organization_id = $1", club.uuid)
     assert len(answers) == 1
-    everything = b"".join(each["answer"] for each in answers) + str([*row.values()]).encode()
+    kept = answers[0]["answer"]
+    everything = kept + b64decode(json.loads(kept)["sealed"]) + str([*row.values()]).encode()
     for part in (secret, secret.rpartition("_")[2], secret.encode().hex()):
         assert part.encode() not in everything
 
@@ -399,3 +411,25 @@ async def test_no_key_of_one_organisation_opens_any_contract_of_another(
             ask = an_ask(Audience.ORGANIZATION, secret, organization=theirs, permission=f"{area}_{level}")
             with pytest.raises(PermissionDenied):
                 await reader.ask(ask)
+
+
+@pytest.mark.covers("TEN-T07", "TEN-T08", "ORG-023")
+async def test_no_operation_at_all_opens_to_keys_of_others_or_to_a_scanner_that_has_no_business_there(
+    application: Application, street: httpx.AsyncClient, database: Database, owner: Person, club: OrganizationId
+):
+    """Operations of any package are in this table without a line of their own."""
+    stranger = await a_person(database)
+    theirs = await an_organization_of(database, stranger)
+    everything = [f"{area}_*" for area in AREAS]
+    _, key = await a_key(street, stranger, theirs, scopes=everything)
+    _, scanner = await a_key(street, stranger, theirs, DEVICES)
+    _, own_scanner = await a_key(street, owner, club, DEVICES)
+    wrong = []
+    for contract in of(application, Audience.ORGANIZATION, Audience.ADMIN, Audience.PERSON):
+        expected = UNKNOWN if contract.audience is Audience.PERSON else DENIED
+        own = () if (contract.permission or "").startswith("CHECKIN") else (own_scanner,)
+        for secret in (key, scanner, *own):
+            each = attempt(contract, club, {"authorization": f"Bearer {secret}"})
+            if refused(await carried_out(application, each), each, *expected):
+                wrong.append((contract.id, secret))
+    assert wrong == []

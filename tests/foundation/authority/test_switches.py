@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,7 +10,15 @@ import asyncpg
 import httpx
 import pytest
 
-from admitone.foundation.authority.api import READING, MemberRole, TableAuthority, find_stops
+from admitone.foundation.authority.api import (
+    READING,
+    MemberRole,
+    Method,
+    Opening,
+    TableAuthority,
+    find_stops,
+    open_sessions,
+)
 from admitone.foundation.authority.commands import switches
 from admitone.foundation.authority.commands.switches import SCOPE, Lift, Stop
 from admitone.foundation.authority.errors import (
@@ -25,10 +34,10 @@ from admitone.foundation.authority.store.switches import Setting
 from admitone.kernel.authority import Audience, AuthorityReader, Granted, Stopped
 from admitone.kernel.batch import Batcher
 from admitone.kernel.clock import Clock
-from admitone.kernel.db import Database
+from admitone.kernel.db import Database, PeopleTx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId, uuid7
-from admitone.kernel.scope import Caller, Scope
+from admitone.kernel.scope import Caller, PeopleScope, Scope
 from tests.foundation.authority.shop import (
     DONE,
     an_ask,
@@ -73,6 +82,14 @@ def a_lift(stop: Stop, **said: Any) -> Lift:
 async def turned(database: Database, *orders: Stop | Lift) -> list[Setting | bool | Refusal]:
     command = switches.stop if isinstance(orders[0], Stop) else switches.lift
     return list(await database.run(SCOPE, lambda tx: command(tx, orders)))
+
+
+async def signed_in_again(database: Database, person: Person) -> Person:
+    async def sign_in(tx: PeopleTx) -> str:
+        [opened] = await open_sessions(tx, [Opening(person.identity, Method.CODE, None)])
+        return opened.access_token
+
+    return replace(person, access_token=await database.run(PeopleScope("test"), sign_in))
 
 
 async def trail_of(superuser: asyncpg.Connection, key: str) -> list[asyncpg.Record]:
@@ -151,7 +168,7 @@ async def test_a_suspended_persons_sessions_die_at_once_and_come_back_when_it_is
     street: httpx.AsyncClient, database: Database, admin: Person
 ):
     person, other = await a_person(database), await a_person(database)
-    elsewhere = await a_person(database, identity=person.identity)
+    elsewhere = await signed_in_again(database, person)
     club = await an_organization_of(database, person)
     assert code_of(await turn(street, admin, "switches/stop", kind="IDENTITY", id=str(person.identity))) == DONE
 
@@ -162,7 +179,7 @@ async def test_a_suspended_persons_sessions_die_at_once_and_come_back_when_it_is
         assert code_of(await visit(street, "checkout", session, event=an_event(), seller=club)) == stopped
         assert code_of(await visit(street, "browse", session)) == stopped
         assert code_of(await visit(street, "checkin", session, at=club)) == stopped
-    newly = await a_person(database, identity=person.identity)
+    newly = await signed_in_again(database, person)
     assert code_of(await visit(street, "me", newly)) == stopped, "to sign in again is no way around it"
     assert code_of(await visit(street, "me", other)) == DONE
 
