@@ -46,7 +46,8 @@ class Admission:
         caller = Caller(None, incoming.correlation_id, None, incoming.device, incoming.address)
         if contract.audience is Audience.INTERNAL:
             refuse_outsiders(incoming, self._internal_secret)
-        if contract.sets_cookies and not contract.is_safe:
+        elif not contract.is_safe and (contract.sets_cookies or b"authorization" not in incoming.headers):
+            # Also where no cookie counts: another site's page has no business with us (IDN-013).
             sent = any(name in contract.sets_cookies for name, _ in incoming.cookies())
             refuse_cross_site(incoming, silent_is_ours=not sent)
         if self._open:

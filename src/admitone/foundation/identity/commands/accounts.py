@@ -110,8 +110,10 @@ async def create(tx: PeopleTx, accounts: Sequence[NewAccount]) -> list[IdentityI
 async def erase(tx: PeopleTx, erasures: Sequence[tuple[Caller, IdentityId]]) -> list[bool]:
     """Scrub the person; what they own and what they paid stay with an id that means nobody any more."""
     identities = [identity for _, identity in erasures]
-    erased = set(await people.erase(tx, identities))
+    # What was sent first, then the people: in the order of whoever comes back with it.
     await challenges.void(tx, identities)
+    await people.lock_identities(tx, identities)
+    erased = set(await people.erase(tx, identities))
     await factors.remove(tx, identities)
     await end_sessions_of(tx, [each.uuid for each in identities], EndReason.ERASED)
     for caller, identity in erasures:

@@ -22,7 +22,7 @@ from admitone.kernel.scope import Caller
 async def claim(tx: PeopleTx, verified: Mapping[str, tuple[IdentityId, Caller]]) -> list[Merge]:
     """For each verified address, by whom: what its guest has."""
     found = await people.find_by_email(tx, verified, IdentityType.GUEST_EMAIL)
-    locked = await people.lock_identities(tx, list(found.values())) if found else {}
+    locked = await people.lock_identities(tx, list(found.values()))
     alive = {
         email: guest
         for email, guest in found.items()
@@ -57,6 +57,7 @@ def _entry(merge: Merge, verified: Mapping[str, tuple[IdentityId, Caller]]) -> E
 async def guests(tx: PeopleTx, emails: Sequence[str]) -> dict[str, IdentityId]:
     """The guest of each normalised address: the one there is, or a new one (IDN-003)."""
     found = await people.find_by_email(tx, emails, IdentityType.GUEST_EMAIL)
+    await people.rehash(tx, IdentityType.GUEST_EMAIL, found)
     missing = [email for email in dict.fromkeys(emails) if email not in found]
     new = [NewIdentity(IdentityId.new(), IdentityType.GUEST_EMAIL, email, None, tx.now) for email in missing]
     await people.insert_identities(tx, new)

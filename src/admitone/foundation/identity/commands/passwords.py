@@ -4,16 +4,19 @@ Promise: asking for a new password does the same for every address, known or not
 ends every session that there was, except the one in which it was changed, and voids whatever else was sent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 import msgspec
 
 from admitone.foundation.authority.api import EndReason, end_sessions_of
 from admitone.foundation.authority.facts import Alarm, SecurityAlert
+from admitone.foundation.identity.commands.claiming import claim
 from admitone.foundation.identity.errors import InvalidCredentials, ResetLinkFailed
 from admitone.foundation.identity.facts import IdentityVerified
 from admitone.foundation.identity.model import (
     LINK_LASTS,
+    Account,
     Challenge,
     ChallengeId,
     NewPassword,
@@ -89,27 +92,33 @@ def _letter(each: Forgotten, *, known: bool) -> Letter:
 
 @command()
 async def reset(tx: PeopleTx, resets: Sequence[Reset]) -> list[bool | Refusal]:
-    """Whoever has the link has the address, so it is verified, too."""
+    """Whoever has the link has the address, so it is verified, too, if the account still has it."""
     digests = [digest_of(each.token) for each in resets]
     found = await challenges.lock_links(tx, digests)
+    accounts = await people.find_accounts(tx, {each.prepared.email for each in found.values()})
     outcomes: list[bool | Refusal] = []
-    set_by: dict[IdentityId, Reset] = {}
-    used = []
+    used: dict[str, tuple[Challenge, Reset]] = {}
     for each, digest in zip(resets, digests, strict=True):
         challenge = found.get(digest)
-        owner = challenge.identity if challenge else None
-        works = owner is not None and owner not in set_by and comes_back(challenge, (digest,), RESETS, tx.now)
-        if challenge is None or owner is None or not works:
+        if challenge and _resets(challenge, digest, accounts, tx.now) and challenge.prepared.email not in used:
+            used[challenge.prepared.email] = (challenge, each)
+            outcomes.append(True)
+        else:
             outcomes.append(ResetLinkFailed())
-            continue
-        set_by[owner] = each
-        used.append(challenge.id)
-        outcomes.append(True)
-    await challenges.use(tx, used)
+    await people.hold(tx, [accounts[email] for email in used])
+    await challenges.use(tx, [challenge.id for challenge, _ in used.values()])
+    set_by = {accounts[email].identity: each for email, (_, each) in used.items()}
     for verified in await people.verify(tx, list(set_by)):
         tx.publish(set_by[verified].caller, IdentityVerified(identity_id=verified))
+    await claim(tx, {email: (accounts[email].identity, each.caller) for email, (_, each) in used.items()})
     await _put(tx, {identity: (each.caller, each.password_hash) for identity, each in set_by.items()})
     return outcomes
+
+
+def _resets(challenge: Challenge, digest: bytes, accounts: Mapping[str, Account], now: datetime) -> bool:
+    account = accounts.get(challenge.prepared.email)
+    is_theirs = account is not None and account.identity == challenge.identity
+    return comes_back(challenge, (digest,), RESETS, now) and is_theirs
 
 
 @command()

@@ -5,6 +5,7 @@ else. Whether an address has an account decides which letter is sent and nothing
 in with a verified address has what its guests bought.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -52,7 +53,7 @@ async def start(tx: PeopleTx, startings: Sequence[Starting]) -> list[Started]:
             each.challenge,
             Purpose.SIGN_IN,
             code_digest(each.challenge, each.code),
-            None,
+            accounts[each.prepared.email].identity if each.prepared.email in accounts else None,
             each.prepared,
             ATTEMPTS,
             tx.now,
@@ -79,22 +80,28 @@ class Proofs:
 
     codes: Mapping[ChallengeId, Challenge]
     links: Mapping[bytes, Challenge]
-    used: dict[ChallengeId, Challenge] = field(default_factory=dict)
-    missed: dict[ChallengeId, int] = field(default_factory=dict)
+    used: set[ChallengeId] = field(default_factory=set)
+    missed: Counter[ChallengeId] = field(default_factory=Counter)
+    guessed: dict[IdentityId, Caller] = field(default_factory=dict)
+    """Whose last attempt is gone, and by whom."""
 
-    def challenge_of(self, each: Finishing) -> Challenge | None:
-        return self.codes.get(each.challenge) if each.challenge else self.links.get(each.digests[0])
+    @property
+    def emails(self) -> set[str]:
+        return {each.prepared.email for each in (*self.codes.values(), *self.links.values())}
 
     def proves(self, each: Finishing, now: datetime) -> Challenge | None:
-        challenge = self.challenge_of(each)
-        spent = challenge is not None and (
-            challenge.id in self.used or self.missed.get(challenge.id, 0) >= challenge.attempts_left
-        )
-        if challenge and not spent and comes_back(challenge, each.digests, PROVES, now):
+        challenge = self.codes.get(each.challenge) if each.challenge else self.links.get(each.digests[0])
+        if challenge is None or challenge.id in self.used or self.missed[challenge.id] >= challenge.attempts_left:
+            return None
+        if comes_back(challenge, each.digests, PROVES, now):
             return challenge
-        if challenge and challenge.id not in self.used:
-            self.missed[challenge.id] = self.missed.get(challenge.id, 0) + 1
+        self.miss(challenge, each.caller)
         return None
+
+    def miss(self, challenge: Challenge, caller: Caller) -> None:
+        self.missed[challenge.id] += 1
+        if self.missed[challenge.id] == challenge.attempts_left and challenge.identity:
+            self.guessed[challenge.identity] = caller
 
 
 @command()
@@ -104,24 +111,25 @@ async def finish(tx: PeopleTx, finishings: Sequence[Finishing]) -> list[Attempt]
         await challenges.lock_codes(tx, [each.challenge for each in finishings if each.challenge]),
         await challenges.lock_links(tx, [each.digests[0] for each in finishings if not each.challenge]),
     )
-    proved = [proofs.proves(each, tx.now) for each in finishings]
-    accounts = await people.find_accounts(tx, {each.prepared.email for each in proved if each})
+    accounts = await people.find_accounts(tx, proofs.emails)
     entering = Entering(tx, dict(accounts))
     outcomes: list[Attempt | None] = []
-    for each, challenge in zip(finishings, proved, strict=True):
-        if challenge is None or challenge.id in proofs.used:
+    for each in finishings:
+        challenge = proofs.proves(each, tx.now)
+        if challenge is None:
             outcomes.append(Attempt(lacking=Lacking.PROOF))
         elif not await entering.second_factor(accounts.get(challenge.prepared.email), each.second_factor):
             if each.second_factor:
-                proofs.missed[challenge.id] = proofs.missed.get(challenge.id, 0) + 1
+                proofs.miss(challenge, each.caller)
             outcomes.append(Attempt(lacking=Lacking.SECOND_FACTOR))
         else:
-            proofs.used[challenge.id] = challenge
-            method = Method.CODE if each.challenge else Method.LINK
-            entering.admit(each.caller, challenge.prepared, method)
+            proofs.used.add(challenge.id)
+            entering.admit(each.caller, challenge.prepared, Method.CODE if each.challenge else Method.LINK)
             outcomes.append(None)
-    await challenges.use(tx, list(proofs.used))
+    await challenges.use(tx, sorted(proofs.used))
     await challenges.miss(tx, sorted(proofs.missed.items()))
+    for identity, caller in proofs.guessed.items():
+        tx.publish(caller, SecurityAlert(identity_id=identity, alarm=Alarm.CODE_GUESSED))
     signed_in = iter(await entering.enter())
     return [next(signed_in) if outcome is None else outcome for outcome in outcomes]
 
@@ -144,9 +152,12 @@ class Entering:
 
     async def enter(self) -> list[Attempt]:
         """All at once, in the order in which they came."""
-        new = await self._create()
         tx = self.tx
         by_email = {prepared.email: caller for caller, prepared, _ in self.admitted}
+        found = {email: self.accounts[email] for email in by_email if email in self.accounts}
+        await people.hold(tx, found.values())
+        await people.rehash(tx, IdentityType.USER, {email: account.identity for email, account in found.items()})
+        new = await self._create()
         verified = await people.verify(
             tx, [self.accounts[email].identity for email in by_email if not self.accounts[email].email_verified_at]
         )
@@ -214,7 +225,9 @@ async def sign_in_with_password(tx: PeopleTx, sign_ins: Sequence[PasswordSignIn]
         else:
             admitted.append(each)
             outcomes.append(None)
-    await people.put_passwords(tx, {each.identity: each.better_hash for each in admitted if each.better_hash})
+    await people.improve_passwords(tx, {each.identity: each.better_hash for each in admitted if each.better_hash})
+    addresses = {profiles[each.identity].email: each.identity for each in admitted}
+    await people.rehash(tx, IdentityType.USER, addresses)
     verified = {each.identity: known[each.identity]["email_verified_at"] for each in admitted}
     await claim(
         tx,

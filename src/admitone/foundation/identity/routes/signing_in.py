@@ -195,16 +195,22 @@ async def serve_login(call: Call, request: LoginRequest) -> Tokens:
     email = normalise_email(request.email)
     device = policy.known_device(call.cookies.get(DEVICE_COOKIE), email)
     await count_sign_in(call, email, device)
+    outcome = await _compare(call, request, email, known_device=device is not None)
+    if outcome.lacking is Lacking.PROOF:  # The hash changed since it was read, perhaps to a better one: look again.
+        outcome = await _compare(call, request, email, known_device=device is not None)
+    return signed_in(call, outcome, wrong=InvalidCredentials())
+
+
+async def _compare(call: Call, request: LoginRequest, email: str, *, known_device: bool) -> Attempt:
     account = await call.batch(signing_in.find, email, scope=SCOPE)
     stored = account.password_hash if account else None
     if not await passwords.matches(request.password, stored) or account is None or stored is None:
         raise InvalidCredentials
     better = await passwords.hash_of(request.password) if passwords.is_outdated(stored) else None
     signing = PasswordSignIn(
-        call.caller, account.identity, stored, better, agent_of(call), device is not None, request.second_factor
+        call.caller, account.identity, stored, better, agent_of(call), known_device, request.second_factor
     )
-    outcome = await call.batch(signing_in.sign_in_with_password, signing, scope=SCOPE)
-    return signed_in(call, outcome, wrong=InvalidCredentials())
+    return await call.batch(signing_in.sign_in_with_password, signing, scope=SCOPE)
 
 
 async def count_sign_in(call: Call, email: str, device: str | None) -> None:
@@ -212,8 +218,9 @@ async def count_sign_in(call: Call, email: str, device: str | None) -> None:
     if device:
         await call.count(Hit(LOGIN_PER_DEVICE, f"{device}:{subject_of(email)}"))
     else:
-        per_address = Hit(LOGIN_PER_ADDRESS, by_address(call.caller.address))
-        await call.count(per_address, Hit(LOGIN_PER_IDENTITY, subject_of(email)))
+        # One after the other: whoever tried too often from one place uses up nobody's attempts any more.
+        await call.count(Hit(LOGIN_PER_ADDRESS, by_address(call.caller.address)))
+        await call.count(Hit(LOGIN_PER_IDENTITY, subject_of(email)))
 
 
 def agent_of(call: Call) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from admitone.foundation.identity.emails import email_hashes
 from admitone.foundation.identity.model import Account, IdentityStatus, IdentityType, Profile
 from admitone.kernel.crypto import KEYRING, Place
-from admitone.kernel.db import PeopleTx, Record
+from admitone.kernel.db import Overtaken, PeopleTx, Record
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.statements import Insert, Lock, columns
 from admitone.kernel.words import Language
@@ -61,6 +61,8 @@ INSERT_HASHES = Insert(
     tenant=False,
 )
 
+ADD_HASHES = Insert(INSERT_HASHES.table, INSERT_HASHES.columns, tenant=False, on_conflict="(type, hash) DO NOTHING")
+
 REMOVE_HASHES = "DELETE FROM identity.email_hash WHERE identity_id = ANY($1::uuid[])"
 
 PUT_PROFILES = Insert(
@@ -97,6 +99,13 @@ PUT_PASSWORDS = Insert(
     tenant=False,
     on_conflict="(identity_id) DO UPDATE SET hash = EXCLUDED.hash, changed_at = EXCLUDED.changed_at",
 )
+
+IMPROVE_PASSWORDS = """
+    UPDATE identity.password AS p
+       SET hash = v.hash
+      FROM unnest($1::uuid[], $2::text[]) AS v(identity_id, hash)
+     WHERE p.identity_id = v.identity_id
+"""
 
 REMOVE_PASSWORDS = "DELETE FROM identity.password WHERE identity_id = ANY($1::uuid[])"
 
@@ -211,6 +220,31 @@ async def find_accounts(tx: PeopleTx, emails: Iterable[str]) -> dict[str, Accoun
     }
 
 
+async def hold(tx: PeopleTx, accounts: Iterable[Account]) -> None:
+    """Keep accounts as they were found until the end: whoever is erased meanwhile is looked for again."""
+    locked = await lock_identities(tx, [each.identity for each in accounts])
+    if any(row["status"] != IdentityStatus.ACTIVE for row in locked.values()):
+        raise Overtaken("somebody was erased while they signed in")
+
+
+async def rehash(tx: PeopleTx, kind: IdentityType, found: Mapping[str, IdentityId]) -> None:
+    """Register addresses under the keys that came since, so that the older ones can retire."""
+    if not found or len(KEYRING().versions) == 1:
+        return
+    known = {row["hash"] for row in await tx.fetch(FIND_HASHES, [each.uuid for each in found.values()])}
+    lacking = {email: who for email, who in found.items() if any(e.digest not in known for e in email_hashes(email))}
+    # A guest who is claimed meanwhile has no address any more.
+    locked = await lock_identities(tx, list(lacking.values())) if lacking else {}
+    rows = [
+        HashRow(kind, each.digest, each.version, who)
+        for email, who in lacking.items()
+        if locked[who]["status"] == IdentityStatus.ACTIVE
+        for each in email_hashes(email)
+    ]
+    if rows:
+        await tx.execute(ADD_HASHES.sql, *ADD_HASHES.arguments(sorted(rows, key=attrgetter("hash"))))
+
+
 async def find_by_email(
     tx: PeopleTx, emails: Iterable[str], kind: IdentityType = IdentityType.USER
 ) -> dict[str, IdentityId]:
@@ -288,6 +322,12 @@ async def put_passwords(tx: PeopleTx, hashes: Mapping[IdentityId, str]) -> None:
     await tx.insert_exactly(PUT_PASSWORDS, rows)
 
 
+async def improve_passwords(tx: PeopleTx, hashes: Mapping[IdentityId, str]) -> None:
+    """The same passwords, hashed as we hash today."""
+    identities = [each.uuid for each in hashes]
+    await tx.execute_exactly(len(hashes), IMPROVE_PASSWORDS, identities, list(hashes.values()))
+
+
 async def verify(tx: PeopleTx, identities: Sequence[IdentityId]) -> list[IdentityId]:
     """Those whose address was not verified before."""
     if not identities:
@@ -296,7 +336,7 @@ async def verify(tx: PeopleTx, identities: Sequence[IdentityId]) -> list[Identit
 
 
 async def lock_identities(tx: PeopleTx, identities: Sequence[IdentityId]) -> dict[IdentityId, Record]:
-    rows = await tx.lock(LOCK_IDENTITIES, identities, lambda each: each.uuid)
+    rows = await tx.lock(LOCK_IDENTITIES, identities, lambda each: each.uuid) if identities else {}
     return {IdentityId(identity): row for identity, row in rows.items()}
 
 
