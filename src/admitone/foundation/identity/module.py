@@ -3,7 +3,13 @@
 from admitone.foundation.identity.facts import GuestClaimed, IdentityCreated, IdentityErased, IdentityVerified
 from admitone.foundation.identity.routes import CONTRACTS
 from admitone.foundation.identity.routes.passwords import CHANGES_PER_IDENTITY
-from admitone.foundation.identity.routes.wire import MAILS_PER_ADDRESS, PROOFS_PER_ADDRESS, REFRESHES_PER_ADDRESS
+from admitone.foundation.identity.routes.wire import (
+    CODES_PER_IDENTITY,
+    MAILS_PER_ADDRESS,
+    PROOFS_PER_ADDRESS,
+    REFRESHES_PER_ADDRESS,
+    SHOWN_PER_IDENTITY,
+)
 from admitone.kernel.figures import LOGIN_PER_ADDRESS, LOGIN_PER_DEVICE, LOGIN_PER_IDENTITY, RESET_PER_IDENTITY
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
@@ -38,6 +44,8 @@ MODULE = Module(
         PROOFS_PER_ADDRESS,
         REFRESHES_PER_ADDRESS,
         CHANGES_PER_IDENTITY,
+        SHOWN_PER_IDENTITY,
+        CODES_PER_IDENTITY,
     ),
     facts=(IdentityCreated, IdentityVerified, GuestClaimed, IdentityErased),
 )
