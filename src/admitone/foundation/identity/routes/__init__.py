@@ -1,6 +1,6 @@
 """The public auth API (CAUTH.02, with what its list leaves out as minor version 1.1.0)."""
 
-from admitone.foundation.identity.routes import passwords, second_factor, sessions, signing_in, step_up
+from admitone.foundation.identity.routes import email_change, passwords, second_factor, sessions, signing_in, step_up
 
 CONTRACTS = (
     *signing_in.CONTRACTS,
@@ -8,4 +8,5 @@ CONTRACTS = (
     *sessions.CONTRACTS,
     *second_factor.CONTRACTS,
     *step_up.CONTRACTS,
+    *email_change.CONTRACTS,
 )
