@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 import httpx
@@ -22,6 +24,7 @@ from admitone.foundation.authority import api as authority
 from admitone.foundation.identity import passwords
 from admitone.foundation.identity.commands import accounts
 from admitone.foundation.identity.commands.accounts import NewAccount
+from admitone.foundation.identity.handlers import rotate_page
 from admitone.foundation.identity.model import Profile
 from admitone.foundation.mail.model import LetterId
 from admitone.foundation.mail.sealing import opened
@@ -155,3 +158,11 @@ def later(application: Application, by: timedelta) -> Iterator[None]:
 async def count_of(superuser: asyncpg.Connection, table: str, identity: IdentityId | None) -> int:
     found: int = await superuser.fetchval(f"SELECT count(*) FROM {table} WHERE identity_id = $1", identity.uuid)
     return found
+
+
+async def rotate_everything(application: Application) -> int:
+    """What the nightly errand does; how many addresses and authenticators it wrote anew."""
+    after, changed = UUID(int=0), 0
+    while (page := await application.database.run(PEOPLE, partial(rotate_page, after=after), patient=True)).last:
+        after, changed = page.last, changed + page.changed
+    return changed

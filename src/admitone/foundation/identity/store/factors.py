@@ -5,6 +5,7 @@ from datetime import datetime
 
 import msgspec
 
+from admitone.foundation.identity.store import apple
 from admitone.kernel.crypto import KEYRING, Place
 from admitone.kernel.db import PeopleTx, Record
 from admitone.kernel.ids import IdentityId
@@ -65,7 +66,6 @@ USE_RECOVERY_CODE = """
 
 REMOVE_TOTP = "DELETE FROM identity.totp WHERE identity_id = ANY($1::uuid[])"
 REMOVE_RECOVERY_CODES = "DELETE FROM identity.recovery_code WHERE identity_id = ANY($1::uuid[])"
-REMOVE_APPLE = "DELETE FROM identity.apple WHERE identity_id = ANY($1::uuid[])"
 
 
 class PendingRow(msgspec.Struct, frozen=True):
@@ -149,7 +149,7 @@ async def remove_totp(tx: PeopleTx, identities: Sequence[IdentityId]) -> None:
 async def remove(tx: PeopleTx, identities: Sequence[IdentityId]) -> None:
     """Whatever else somebody proved themselves by."""
     await remove_totp(tx, identities)
-    await tx.execute(REMOVE_APPLE, [each.uuid for each in identities])
+    await apple.unlink(tx, identities)
 
 
 async def reseal(tx: PeopleTx, rows: Sequence[Record]) -> int:
