@@ -214,6 +214,9 @@ def test_every_template_has_its_file_and_no_more():
         "verify_official_email": ["link", "organization"],
         "organization_invitation": ["days", "link", "organization", "role"],
         "guest_link": ["days", "link"],
+        "step_up_code": ["code", "minutes"],
+        "change_email_code": ["code", "minutes"],
+        "change_email_taken": [],
     }
 
 
