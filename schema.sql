@@ -516,6 +516,8 @@ CREATE TABLE identity.apple (
     subject_hash bytea NOT NULL,
     identity_id uuid NOT NULL,
     linked_at timestamp with time zone NOT NULL,
+    key_version smallint NOT NULL,
+    CONSTRAINT apple_key_version_check CHECK (((key_version >= 1) AND (key_version <= 255))),
     CONSTRAINT apple_subject_hash_check CHECK ((octet_length(subject_hash) = 32))
 );
 ALTER TABLE ONLY identity.apple FORCE ROW LEVEL SECURITY;
@@ -623,10 +625,15 @@ ALTER TABLE identity.recovery_code OWNER TO admitone_owner;
 -- Name: totp; Type: TABLE; Schema: identity; Owner: admitone_owner
 CREATE TABLE identity.totp (
     identity_id uuid NOT NULL,
-    secret_sealed bytea NOT NULL,
+    secret_sealed bytea,
     created_at timestamp with time zone NOT NULL,
     confirmed_at timestamp with time zone,
-    last_step bigint DEFAULT 0 NOT NULL
+    last_step bigint DEFAULT 0 NOT NULL,
+    pending_sealed bytea,
+    pending_at timestamp with time zone,
+    CONSTRAINT totp_counts_when_confirmed CHECK (((secret_sealed IS NULL) = (confirmed_at IS NULL))),
+    CONSTRAINT totp_not_empty CHECK ((num_nonnulls(secret_sealed, pending_sealed) > 0)),
+    CONSTRAINT totp_pending_since CHECK (((pending_sealed IS NULL) = (pending_at IS NULL)))
 );
 ALTER TABLE ONLY identity.totp FORCE ROW LEVEL SECURITY;
 ALTER TABLE identity.totp OWNER TO admitone_owner;
@@ -1171,9 +1178,9 @@ ALTER TABLE ONLY authority.spent_token
 ALTER TABLE ONLY authority.switch
     ADD CONSTRAINT switch_pkey PRIMARY KEY (organization_id, key);
 
--- Name: apple apple_identity_id_key; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
+-- Name: apple apple_once_under_a_key; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
-    ADD CONSTRAINT apple_identity_id_key UNIQUE (identity_id);
+    ADD CONSTRAINT apple_once_under_a_key UNIQUE (identity_id, key_version);
 
 -- Name: apple apple_pkey; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple

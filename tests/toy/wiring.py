@@ -1,8 +1,10 @@
-"""The keys of all tests, wired as an entry point would: to import it is to wire it, once per process."""
+"""The keys of all tests, and no Apple, wired as an entry point would: to import it is to wire it, once per process."""
 
+from admitone.foundation.identity.port import APPLE, NoApple
 from admitone.kernel.crypto import KEYRING, KeyRing
 
 TOY_KEY = b"a key for toys, known to everybody"
 """The same in every process: what a killed server sealed, the next one opens."""
 
 KEYRING.wire(KeyRing({1: TOY_KEY}))
+APPLE.wire(NoApple())

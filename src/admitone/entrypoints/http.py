@@ -11,7 +11,7 @@ from functools import partial
 
 from admitone.entrypoints.duties import subscriptions_of
 from admitone.entrypoints.modules import MODULES
-from admitone.entrypoints.wiring import wire
+from admitone.entrypoints.wiring import wire, wire_outside
 from admitone.foundation.authority.api import TableAuthority
 from admitone.foundation.mail.port import Mailbox, mailbox_contracts
 from admitone.kernel import config as settings
@@ -21,12 +21,14 @@ from admitone.kernel.alerts.watch import LOGS_URL
 from admitone.kernel.audit import AuditTrail
 from admitone.kernel.authority import Authority, AuthorityReader
 from admitone.kernel.batch import Batcher
+from admitone.kernel.breaker import Breakers
 from admitone.kernel.config import Config
 from admitone.kernel.contracts import Audience, Call, Contract, Edge, File, Redirect, Writes, health_contracts
 from admitone.kernel.db import Database
 from admitone.kernel.embedded import find_server
 from admitone.kernel.manifest import Module, check_contracts
 from admitone.kernel.operations import timeline_contract
+from admitone.kernel.outbound import Outbound
 from admitone.kernel.ports import check_wired
 from admitone.kernel.scope import Role
 from admitone.kernel.telemetry import CONTENT_TYPE, Metrics, logger, render
@@ -47,6 +49,7 @@ class Application:
     edge: Edge
     database: Database
     batcher: Batcher
+    outbound: Outbound
     watch: Watch
 
     async def start(self) -> None:
@@ -57,15 +60,18 @@ class Application:
 
     async def close(self) -> None:
         """What was submitted gets time to run to its end; what does not is rolled back, or was committed."""
-        with suppress(TimeoutError):
-            await self.batcher.drain(DRAIN_SECONDS)
+        async with self.outbound:
+            with suppress(TimeoutError):
+                await self.batcher.drain(DRAIN_SECONDS)
         await self.database.close()
 
 
 def build(config: Config) -> Application:
     """The application of `admitone serve`."""
     wire(config)
-    return assemble(config, MODULES, TableAuthority())
+    application = assemble(config, MODULES, TableAuthority())
+    wire_outside(config, application.outbound)
+    return application
 
 
 def assemble(
@@ -104,7 +110,8 @@ def assemble(
         strict=strict,
     )
     watch = Watch(database, metrics, logs_url=config.find(LOGS_URL))
-    return Application(config, modules, edge, database, batcher, watch)
+    outbound = Outbound(Breakers(batcher, metrics), metrics)
+    return Application(config, modules, edge, database, batcher, outbound, watch)
 
 
 def metrics_contract(metrics: Metrics) -> Contract:

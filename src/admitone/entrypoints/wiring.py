@@ -1,8 +1,15 @@
-"""Who gives the packages what they need and do not have. Once per process, before anything is built."""
+"""Who gives the packages what they need and do not have. Once per process, before it starts to serve or to work."""
 
+from admitone.foundation.identity.port import APPLE, Apple
 from admitone.kernel.config import Config
 from admitone.kernel.crypto import KEYRING
+from admitone.kernel.outbound import Outbound
 
 
 def wire(config: Config) -> None:
     KEYRING.wire(config.keyring)
+
+
+def wire_outside(config: Config, outbound: Outbound) -> None:
+    """What calls out, with the client of this process."""
+    APPLE.wire(Apple.of(config, outbound))

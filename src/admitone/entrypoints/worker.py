@@ -18,7 +18,7 @@ from prometheus_client import start_http_server
 from admitone.entrypoints.duties import duties_of
 from admitone.entrypoints.http import check_login, database_url
 from admitone.entrypoints.modules import MODULES
-from admitone.entrypoints.wiring import wire
+from admitone.entrypoints.wiring import wire, wire_outside
 from admitone.foundation.mail.port import Postman
 from admitone.kernel import config as settings
 from admitone.kernel import failpoints, telemetry
@@ -71,7 +71,10 @@ class Workshop:
 def build(config: Config) -> Workshop:
     """The workshop of `admitone worker`."""
     wire(config)
-    return assemble(config, MODULES, rhythm=Rhythm(grace_seconds=float(config.find(settings.WORKER_GRACE) or 10)))
+    rhythm = Rhythm(grace_seconds=float(config.find(settings.WORKER_GRACE) or 10))
+    workshop = assemble(config, MODULES, rhythm=rhythm)
+    wire_outside(config, workshop.outbound)
+    return workshop
 
 
 def assemble(

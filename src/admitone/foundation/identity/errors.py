@@ -2,7 +2,15 @@
 
 from enum import StrEnum
 
-from admitone.kernel.errors import Conflict, Forbidden, Invalid, Malformed, NotFound, Unauthenticated
+from admitone.kernel.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    Malformed,
+    NotFound,
+    Unauthenticated,
+    Unavailable,
+)
 
 
 class AuthErrorCode(StrEnum):
@@ -32,6 +40,10 @@ class AuthErrorCode(StrEnum):
     SERVER_ERROR = "SERVER_ERROR"
     INVALID_CODE = "INVALID_CODE"
     SECOND_FACTOR_REQUIRED = "SECOND_FACTOR_REQUIRED"
+    NO_SECOND_FACTOR = "NO_SECOND_FACTOR"
+    MISSING_PROOF = "MISSING_PROOF"
+    APPLE_NOT_LINKED = "APPLE_NOT_LINKED"
+    APPLE_UNAVAILABLE = "APPLE_UNAVAILABLE"
 
 
 class InvalidEmail(Invalid):
@@ -75,6 +87,19 @@ class SecondFactorRequired(Unauthenticated):
     next_step = "Send the same again with the code in secondFactor."
 
 
+class NoSecondFactor(Conflict):
+    """No authenticator is set up, or it was begun too long ago."""
+
+    code = "NO_SECOND_FACTOR"
+    next_step = "Begin again at /api/auth/totp/enrol."
+
+
+class MissingProof(Malformed):
+    """A password, a code of your authenticator or a code that was sent to you is needed."""
+
+    code = "MISSING_PROOF"
+
+
 class ResetLinkFailed(Forbidden):
     """This link does not work any more."""
 
@@ -98,3 +123,35 @@ class IdentityNotFound(NotFound):
     """There is no such person."""
 
     code = "IDENTITY_NOT_FOUND"
+
+
+class AppleIdentityMissing(Malformed):
+    """An identity token of Apple is needed."""
+
+    code = "APPLE_IDENTITY_MISSING"
+
+
+class AppleIdentityInvalid(Unauthenticated):
+    """This identity token of Apple is not valid."""
+
+    code = "APPLE_IDENTITY_INVALID"
+    next_step = "Sign in at Apple once more."
+
+
+class AlreadyLinked(Conflict):
+    """This Apple identity, or your account, is already linked to another."""
+
+    code = "ALREADY_LINKED"
+
+
+class AppleNotLinked(Unauthenticated):
+    """No account is reached with this Apple identity."""
+
+    code = "APPLE_NOT_LINKED"
+    next_step = "Sign in another way, and link it to your account there."
+
+
+class AppleUnavailable(Unavailable):
+    """Apple cannot be asked right now; try again."""
+
+    code = "APPLE_UNAVAILABLE"

@@ -91,6 +91,7 @@ class Lacking(StrEnum):
 
     PROOF = "PROOF"
     SECOND_FACTOR = "SECOND_FACTOR"
+    ACCOUNT = "ACCOUNT"
 
 
 class Attempt(msgspec.Struct, frozen=True):

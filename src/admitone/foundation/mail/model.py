@@ -47,6 +47,9 @@ class Template(StrEnum):
     VERIFY_OFFICIAL_EMAIL = "verify_official_email"
     ORGANIZATION_INVITATION = "organization_invitation"
     GUEST_LINK = "guest_link"
+    STEP_UP_CODE = "step_up_code"
+    CHANGE_EMAIL_CODE = "change_email_code"
+    CHANGE_EMAIL_TAKEN = "change_email_taken"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from admitone.foundation.identity.emails import email_hashes
 from admitone.foundation.identity.facts import GuestClaimed
-from admitone.foundation.identity.model import IdentityStatus, IdentityType
+from admitone.foundation.identity.model import IdentityStatus, IdentityType, Profile
 from admitone.foundation.identity.store import people
 from admitone.foundation.identity.store.people import Merge, NewIdentity
 from admitone.kernel import audit
@@ -17,6 +17,7 @@ from admitone.kernel.audit import Entry
 from admitone.kernel.db import PeopleTx
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.scope import Caller
+from admitone.kernel.words import Language
 
 
 async def claim(tx: PeopleTx, verified: Mapping[str, tuple[IdentityId, Caller]]) -> list[Merge]:
@@ -61,4 +62,6 @@ async def guests(tx: PeopleTx, emails: Sequence[str]) -> dict[str, IdentityId]:
     missing = [email for email in dict.fromkeys(emails) if email not in found]
     new = [NewIdentity(IdentityId.new(), IdentityType.GUEST_EMAIL, email, None, tx.now) for email in missing]
     await people.insert_identities(tx, new)
+    # The address itself, sealed: a hash alone could not be written anew when keys change.
+    await people.put_profiles(tx, {guest.id: Profile(guest.email, None, Language.ENGLISH) for guest in new})
     return found | {guest.email: guest.id for guest in new}

@@ -3,6 +3,7 @@
 Promise: a code is worth one use, also when it is shown twice within its half minute.
 """
 
+import secrets
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -17,6 +18,9 @@ from admitone.kernel.ids import IdentityId
 STEP_SECONDS: Final = 30
 DRIFT: Final = (0, -1, 1)
 """Steps by which a clock may differ from ours."""
+RECOVERY_CODES: Final = 10
+RECOVERY_SIGNS: Final = "abcdefghjkmnpqrstuvwxyz23456789"
+"""None that looks like another."""
 
 
 async def accept(tx: PeopleTx, shown: Sequence[tuple[IdentityId, str]]) -> list[bool]:
@@ -32,7 +36,7 @@ async def accept(tx: PeopleTx, shown: Sequence[tuple[IdentityId, str]]) -> list[
             reached[identity] = steps[identity] = step
             accepted.append(True)
         else:
-            accepted.append(await factors.use_recovery_code(tx, identity, digest_of(code)))
+            accepted.append(await factors.use_recovery_code(tx, identity, recovery_digest(code)))
     await factors.step_on(tx, sorted(steps.items()))
     return accepted
 
@@ -47,5 +51,21 @@ def step_of(secret: str, code: str, now: datetime) -> int | None:
     """The step of time whose code this is."""
     totp = pyotp.TOTP(secret, interval=STEP_SECONDS)
     current = totp.timecode(now)
-    steps = [current + drift for drift in DRIFT if same(totp.generate_otp(current + drift).encode(), code.encode())]
+    shown = plain(code).encode("utf-8", "surrogatepass")
+    steps = [current + drift for drift in DRIFT if same(totp.generate_otp(current + drift).encode(), shown)]
     return steps[0] if steps else None
+
+
+def new_recovery_codes() -> tuple[str, ...]:
+    """Sixteen signs each: as good as 79 bits, so their digests need no key and outlive all keys."""
+    texts = ("".join(secrets.choice(RECOVERY_SIGNS) for _ in range(16)) for _ in range(RECOVERY_CODES))
+    return tuple("-".join(text[at : at + 4] for at in range(0, 16, 4)) for text in texts)
+
+
+def recovery_digest(code: str) -> bytes:
+    return digest_of(plain(code))
+
+
+def plain(code: str) -> str:
+    """As people type codes: in groups, with dashes, in capitals."""
+    return code.replace(" ", "").replace("-", "").lower()

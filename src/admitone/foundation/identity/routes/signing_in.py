@@ -46,7 +46,7 @@ from admitone.foundation.identity.routes.wire import (
 )
 from admitone.kernel.contracts import Call, Cookie, Example, Wire
 from admitone.kernel.crypto import digest_of
-from admitone.kernel.errors import Throttled
+from admitone.kernel.errors import Throttled, Unauthenticated
 from admitone.kernel.figures import LOGIN_PER_ADDRESS, LOGIN_PER_DEVICE, LOGIN_PER_IDENTITY, RESET_PER_IDENTITY
 from admitone.kernel.limits import Hit, by_address
 
@@ -227,7 +227,7 @@ def agent_of(call: Call) -> str:
     return (call.headers.get("user-agent") or "?")[:100]
 
 
-def signed_in(call: Call, attempt: Attempt, wrong: InvalidCredentials | InvalidCode) -> Tokens:
+def signed_in(call: Call, attempt: Attempt, wrong: Unauthenticated) -> Tokens:
     if attempt.lacking is Lacking.SECOND_FACTOR:
         raise SecondFactorRequired
     if attempt.opened is None:

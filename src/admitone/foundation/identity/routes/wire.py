@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from admitone.foundation.authority.api import Opened, SessionId
 from admitone.kernel.contracts import Audience, Contract, Instant, Wire
+from admitone.kernel.figures import QUARTER_THEN_HOUR
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.limits import Limit, Per
 from admitone.kernel.scope import PeopleScope
@@ -22,13 +23,19 @@ MAILS_PER_ADDRESS: Final = Limit("identity.mails_per_address", 20, 600, Per.ADDR
 """From one place letters to at most so many people: a form that sends mail is a way to annoy strangers."""
 PROOFS_PER_ADDRESS: Final = Limit("identity.proofs_per_address", 30, 600, Per.ADDRESS)
 REFRESHES_PER_ADDRESS: Final = Limit("identity.refreshes_per_address", 120, 60, Per.ADDRESS)
+SHOWN_PER_IDENTITY: Final = Limit("identity.shown_per_identity", 5, 600, Per.IDENTITY, cooldown=QUARTER_THEN_HOUR)
+"""What somebody who is signed in may show, right or wrong: the figures of A1 for whoever is not (IDN-020)."""
+CODES_PER_IDENTITY: Final = Limit("identity.codes_per_identity", 3, 1800, Per.IDENTITY)
 
 Email = Annotated[str, Meta(max_length=320)]
 Password = Annotated[str, Meta(max_length=1000)]
 Code = Annotated[str, Meta(min_length=1, max_length=40)]
 Token = Annotated[str, Meta(max_length=512)]
+ReasonCode = Annotated[str, Meta(pattern="^[A-Z][A-Z0-9_]{2,63}$", max_length=64)]
 DisplayName = Annotated[str, Meta(min_length=1, max_length=100)]
 
+BY_OWNER: Final = "BY_OWNER"
+"""Why people change how they prove themselves, unless they say more."""
 AN_EMAIL: Final = "ana@example.org"
 A_PASSWORD: Final = "three brave otters"  # noqa: S105
 

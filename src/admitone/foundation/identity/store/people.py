@@ -199,7 +199,7 @@ class Merge(msgspec.Struct, frozen=True):
     at: datetime
 
 
-def _place(identity: IdentityId) -> Place:
+def place_of_email(identity: IdentityId) -> Place:
     return Place("identity.profile", "email_sealed", None, identity.uuid)
 
 
@@ -269,7 +269,7 @@ async def list_profiles(tx: PeopleTx, identities: Sequence[IdentityId]) -> dict[
 
 
 def _profile(row: Record) -> Profile:
-    email = KEYRING().open(row["email_sealed"], _place(IdentityId(row["identity_id"]))).decode()
+    email = KEYRING().open(row["email_sealed"], place_of_email(IdentityId(row["identity_id"]))).decode()
     return Profile(email, row["display_name"], Language(row["language"]))
 
 
@@ -301,7 +301,7 @@ async def put_profiles(tx: PeopleTx, profiles: Mapping[IdentityId, Profile]) -> 
     rows = [
         ProfileRow(
             identity,
-            KEYRING().seal(profile.email.encode(), _place(identity)),
+            KEYRING().seal(profile.email.encode(), place_of_email(identity)),
             profile.display_name,
             profile.language,
             tx.now,
@@ -350,6 +350,7 @@ async def bury(tx: PeopleTx, merges: Sequence[Merge]) -> None:
     await tx.execute_exactly(len(merges), BURY, *columns(merges, "guest_id", "user_id"))
     await tx.insert_exactly(INSERT_MERGES, merges)
     await remove_hashes(tx, [merge.guest_id for merge in merges])
+    await tx.execute(REMOVE_PROFILES, [merge.guest_id.uuid for merge in merges])
 
 
 async def erase(tx: PeopleTx, identities: Sequence[IdentityId]) -> list[IdentityId]:
