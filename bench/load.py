@@ -35,6 +35,8 @@ class Plan:
     counter: str = ""
     """Always this counter, instead of one by chance."""
     may_be_refused: bool = False
+    method: str = "POST"
+    """GET: the credential alone."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,9 @@ local run, sent = "%(run)s", 0
 request = function()
     sent = sent + 1
     local caller = callers[math.random(#callers)]
+    if "%(method)s" == "GET" then
+        return wrk.format("GET", "%(path)s", {["authorization"] = "Bearer " .. caller[1]})
+    end
     local counter = "%(counter)s"
     if counter == "" then counter = "counter_" .. math.random(caller[3]) end
     local headers = {["content-type"] = "application/json", ["authorization"] = "Bearer " .. caller[1],
@@ -96,6 +101,7 @@ def _with_wrk(plan: Plan) -> Report:
             "counter": plan.counter,
             "devices": DEVICES,
             "path": plan.path,
+            "method": plan.method,
         }
         script.write_text(LUA % blanks)
         command = ["wrk", "-t1", f"-c{plan.connections}", f"-d{plan.seconds}s", "-s", str(script)]
@@ -151,6 +157,9 @@ class Requests:
     def next(self) -> bytes:
         self._sent += 1
         credential, organization, counters = random.choice(self._plan.callers)
+        if self._plan.method == "GET":
+            head = f"GET {self._plan.path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {credential}\r\n\r\n"
+            return head.encode()
         counter = self._plan.counter or f"counter_{random.randint(1, counters)}"
         body = f'{{"counter":"{counter}","amount":1,"idempotencyKey":"{self._run}-{self._sent}"}}'
         return (

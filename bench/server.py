@@ -24,12 +24,12 @@ def a_free_port() -> int:
 
 
 @contextmanager
-def a_server(ground: Ground, *flags: str) -> Iterator[int]:
-    """The port on which the toy is served from this ground."""
+def a_server(ground: Ground, *flags: str, module: str = "bench.serve", **surroundings: str) -> Iterator[int]:
+    """The port on which the toy, or what else the module serves, is served from this ground."""
     port = a_free_port()
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("wb") as log:
-        environment = {**os.environ, "DATABASE_URL": ground.url, "ADMITONE_DATA": folder}
-        command = [sys.executable, "-m", "bench.serve", str(port), *flags]
+        environment = {**os.environ, "DATABASE_URL": ground.url, "ADMITONE_DATA": folder, **surroundings}
+        command = [sys.executable, "-m", module, str(port), *flags]
         server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
         try:
             _wait(port, server, Path(log.name))

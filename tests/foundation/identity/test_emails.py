@@ -48,6 +48,7 @@ YOUNG = KeyRing({2: b"2" * 32})
         ("ana@MÜNCHEN.example", "ana@münchen.example"),
         ("ana@xn--mnchen-3ya.example", "ana@xn--mnchen-3ya.example"),
         ("ΑΣ@example.org", "ας@example.org"),
+        ("J\u030cana@example.org", "\u01f0ana@example.org"),
         ("ana+tickets@example.org", "ana+tickets@example.org"),
     ],
 )

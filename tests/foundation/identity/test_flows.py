@@ -6,6 +6,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
+from admitone.foundation.identity.model import ChallengeId
+from admitone.foundation.identity.policy import code_digest
 from tests.foundation.identity.house import ANOTHER_PASSWORD, PASSWORD, House, an_email
 
 
@@ -105,6 +107,9 @@ async def test_a_code_belongs_to_its_challenge(house: House):
     for_eva = await house.code_to(eva.email)
     answer = await eva.post("verify-otp", challengeId=of_ana.json()["challengeId"], code=for_eva)
     assert answer.status_code == 401
+    assert code_digest(ChallengeId.new(), "123456") != code_digest(ChallengeId.new(), "123456"), (
+        "nor does the table tell"
+    )
 
 
 @pytest.mark.parametrize(("microseconds", "status"), [(-1, 200), (0, 401)])
