@@ -55,9 +55,12 @@ class Refusal(Exception):
         for name, value in facts.items():
             setattr(self, name, value)
 
-    def to(self, actor: Any) -> Self:
+    at_home: ClassVar[bool] = False
+    """Whether whoever was refused belongs to the organisation they named: a stranger writes into nobody's trail."""
+
+    def to(self, actor: Any, *, at_home: bool = False) -> Self:
         """Say who was refused."""
-        self.__dict__["actor"] = actor
+        self.__dict__.update(actor=actor, at_home=at_home)
         return self
 
     @classmethod

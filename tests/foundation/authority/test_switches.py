@@ -1,6 +1,7 @@
 """Kill switches: what they stop at once, what goes on, who may turn them, and what stays written down."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -28,6 +29,7 @@ from admitone.foundation.authority.errors import (
     NotStopped,
     OrganizationStopped,
     PlatformStopped,
+    StopNotAllowed,
 )
 from admitone.foundation.authority.model import STOP_LASTS_AT_MOST, StopKind, Target
 from admitone.foundation.authority.store.switches import Setting
@@ -536,3 +538,18 @@ async def test_the_widest_stop_is_said_first_and_a_person_hears_of_their_own_bef
     for order, _ in reversed(orders):
         await turned(database, a_lift(order))
     assert isinstance(await reader.ask(ask), Granted)
+
+
+@pytest.mark.covers("SAF-022")
+async def test_nobody_stops_those_who_could_lift_it(database: Database) -> None:
+    ranks = [MemberRole.OWNER, MemberRole.ADMIN, MemberRole.STAFF]
+    ours = {role: await a_platform_admin(database, role) for role in ranks}
+    stranger = await a_person(database)
+    for actor, target in itertools.product(ranks, repeat=2):
+        stop = a_stop(StopKind.IDENTITY, str(ours[target].identity), caller=ours[actor].caller)
+        [outcome] = await turned(database, stop)
+        assert isinstance(outcome, StopNotAllowed) == (ranks.index(actor) >= ranks.index(target)), (actor, target)
+        if isinstance(outcome, Setting):
+            await turned(database, a_lift(stop))
+    [outcome] = await turned(database, a_stop(StopKind.IDENTITY, str(stranger.identity), caller=ours[ranks[2]].caller))
+    assert isinstance(outcome, Setting), "anybody else is stopped by whoever may turn switches"

@@ -184,7 +184,7 @@ async def test_a_key_in_the_place_of_a_session_is_none(street: httpx.AsyncClient
     club = await an_organization_of(database, person)
     made = await street.post(
         f"/api/org/{club}/service-keys",
-        json={"label": "till", "scopes": ["EVENTS_R"], "idempotencyKey": "1"},
+        json={"label": "till", "scopes": ["EVENTS_R"], "reasonCode": "TEST", "idempotencyKey": "1"},
         headers=person.headers,
     )
     secret = made.json()["secret"]

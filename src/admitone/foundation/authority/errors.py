@@ -39,6 +39,13 @@ class IdentityStopped(Stopped):
     audited = True
 
 
+class StopNotAllowed(Forbidden):
+    """Those who run the platform are stopped by somebody of a higher rank only."""
+
+    code = "STOP_NOT_ALLOWED"
+    audited = True
+
+
 class InvalidSession(Unauthenticated):
     """This session has ended; sign in again."""
 

@@ -23,6 +23,7 @@ from admitone.foundation.authority.errors import (
     PlatformStopped,
     ScopeNotForPurpose,
     ScopeNotHeld,
+    StopNotAllowed,
 )
 from admitone.foundation.authority.model import (
     STEP_UP_LASTS,
@@ -105,8 +106,13 @@ PLATFORM_SCOPES: Final[dict[str, frozenset[str]]] = {
     MemberRole.STAFF: frozenset({"PLATFORM_R"}),
 }
 
-KEY_SCOPES: Final = {KeyPurpose.SCANNER: frozenset({"CHECKIN_R", "CHECKIN_RW"})}
-"""What keys of a purpose may have at most; others, whatever their maker may."""
+FOR_PEOPLE: Final = ("TEAM", "SETTINGS")
+"""Who is here and what the organisation is: people decide that, and answer for it."""
+KEY_SCOPES: Final[dict[KeyPurpose, frozenset[str]]] = {
+    KeyPurpose.API: frozenset(f"{area}_*" for area in AREAS if area not in FOR_PEOPLE) | {"SETTINGS_R"},
+    KeyPurpose.SCANNER: frozenset({"CHECKIN_RW"}),
+}
+"""What keys of a purpose may have at most."""
 
 
 # -- Scopes
@@ -150,9 +156,9 @@ def scopes_of(membership: Membership) -> frozenset[str]:
 
 def why_no_key(purpose: KeyPurpose, scopes: Iterable[str], held: Iterable[str]) -> Refusal | None:
     """Why somebody who has those scopes cannot make a key with these."""
-    held, most = frozenset(held), KEY_SCOPES.get(purpose)
+    held, most = frozenset(held), KEY_SCOPES[purpose]
     for scope in scopes:
-        if not is_scope(scope) or (most is not None and scope not in most):
+        if not is_scope(scope) or not includes(most, scope):
             return ScopeNotForPurpose(scope=scope)
         if not includes(held, scope):
             return ScopeNotHeld(scope=scope)
@@ -248,6 +254,15 @@ def stops_of(ask: Ask) -> dict[str, type[Stopped]]:
     return stops
 
 
+def why_not_stop(actor: Membership | None, target: Membership | None = None) -> Refusal | None:
+    """Whether one who runs the platform may stop another."""
+    ranks = [str(role) for role in MemberRole]
+    if target is None or target.role not in ranks:
+        return None
+    above = actor is not None and actor.role in ranks and ranks.index(actor.role) < ranks.index(target.role)
+    return None if above else StopNotAllowed()
+
+
 # -- The decision
 
 
@@ -269,7 +284,7 @@ def decide(ask: Ask, known: Known | None, on: frozenset[Switch], now: datetime) 
     if refused is None:
         refused = _unproved(ask, session, now)
     if refused is not None:
-        return refused.to(who)
+        return refused.to(who, at_home=_is_at_home(ask, known))
     credential = session.id if session else key.id if key else None
     device = str(ServiceKeyId(key.id)) if key and key.purpose is KeyPurpose.SCANNER else None
     return Granted(who, ask.organization, credential, device)
@@ -279,6 +294,15 @@ def _identity_of(known: Known | None) -> IdentityId | None:
     if known and known.session:
         return known.session.identity
     return IdentityId(known.key.id) if known and known.key else None
+
+
+def _is_at_home(ask: Ask, known: Known | None) -> bool:
+    """Whether it is a member, or a key, of the organisation that it named."""
+    if known is None or ask.organization is None:
+        return False
+    if known.key:
+        return known.key.organization == ask.organization
+    return membership_in(ask.organization.uuid, known.member, known.override) is not None
 
 
 def _closed(ask: Ask, on: frozenset[Switch]) -> Refusal | None:
@@ -311,8 +335,7 @@ def _unpermitted_key(organization: OrganizationId, known: Known, needed: str) ->
     key = known.key
     if key is None or key.organization != organization or not covers(key.scopes, needed):
         return PermissionDenied(permission=needed)
-    most = KEY_SCOPES.get(key.purpose)
-    if most is not None and not covers(most, needed):
+    if not covers(KEY_SCOPES[key.purpose], needed):
         return PermissionDenied(permission=needed)
     return _without_module(known.modules, needed)
 

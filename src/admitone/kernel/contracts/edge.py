@@ -65,11 +65,13 @@ class _Served:
 class _Progress:
     """How far a request came, for the log line and the audit trail."""
 
-    __slots__ = ("contract", "handled", "organization")
+    __slots__ = ("caller", "contract", "handled", "organization")
 
     def __init__(self) -> None:
         self.contract: Contract | None = None
         self.organization: OrganizationId | None = None
+        self.caller: Caller | None = None
+        """Who was let in."""
         self.handled = False
 
 
@@ -153,6 +155,7 @@ class Edge:
         if contract.needs_organization:
             progress.organization = organization_of(incoming, in_path)
         caller, granted = await served.admit(incoming, request, progress.organization)
+        progress.caller = caller
         call = Call(contract, incoming, self._ground, request, caller, progress.organization, granted.credential)
         bind(correlationId=incoming.correlation_text, orgId=progress.organization)
         progress.handled = not contract.is_safe
@@ -182,10 +185,12 @@ class Edge:
 
     async def _remember(self, refusal: Refusal, incoming: Incoming, progress: _Progress) -> None:
         contract = progress.contract.id if progress.contract else NO_CONTRACT
-        caller = Caller(refusal.actor, incoming.correlation_id, None, None, incoming.address)
+        actor = refusal.actor or (progress.caller.actor if progress.caller else None)
+        caller = Caller(actor, incoming.correlation_id, None, None, incoming.address)
+        organization = progress.organization if progress.caller or refusal.at_home else None
         try:
             async with asyncio.timeout(AUDIT_SECONDS):  # The caller waits; the answer is no in any case.
-                await self._audit.refused(refusal, contract=contract, organization=progress.organization, caller=caller)
+                await self._audit.refused(refusal, contract=contract, organization=organization, caller=caller)
         except Exception:  # noqa: BLE001  The answer is no, whether or not it can be written down; but say so.
             self._log.exception("audit.failed", contract=contract, correlationId=incoming.correlation_text)
 

@@ -36,6 +36,7 @@ class Create(msgspec.Struct, frozen=True):
     held: frozenset[str]
     """The scopes of the maker."""
     expires_at: datetime | None
+    reason_code: str
 
 
 class Created(msgspec.Struct, frozen=True):
@@ -70,7 +71,7 @@ async def create(tx: Tx, wanted: Sequence[Create]) -> list[Created | Refusal]:
             )
         )
         after = {"purpose": each.purpose, "scopes": each.scopes, "expiresAt": each.expires_at}
-        entries.append(Entry(each.caller, "create_service_key", str(key), after=after))
+        entries.append(Entry(each.caller, "create_service_key", str(key), each.reason_code, after=after))
         outcomes.append(Created(key, tx.now, KEYRING().seal(secret.text.encode(), _place(organization, key))))
     await store.insert_keys(tx, rows)
     await audit.record(tx, entries)

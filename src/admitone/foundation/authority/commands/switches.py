@@ -29,7 +29,7 @@ from admitone.foundation.authority.facts import (
 )
 from admitone.foundation.authority.features import KNOWN
 from admitone.foundation.authority.model import STOP_LASTS_AT_MOST, StopKind, Target
-from admitone.foundation.authority.policy import feature
+from admitone.foundation.authority.policy import feature, why_not_stop
 from admitone.foundation.authority.store import members
 from admitone.foundation.authority.store import switches as store
 from admitone.foundation.authority.store.switches import Setting
@@ -67,6 +67,14 @@ class Stop(Order, frozen=True, kw_only=True):
     def key(self) -> str:
         return self.target.key
 
+    @property
+    def people(self) -> tuple[IdentityId, ...]:
+        """Who stops, and whom, if it is a person."""
+        assert self.caller.actor is not None
+        if self.target.kind is not StopKind.IDENTITY or self.target.id is None:
+            return (self.caller.actor,)
+        return (self.caller.actor, IdentityId.parse(self.target.id))
+
 
 class Lift(Order, frozen=True, kw_only=True):
     target: Target
@@ -95,9 +103,16 @@ class SwitchOff(Order, frozen=True, kw_only=True):
 
 @command()
 async def stop(tx: Tx, stops: Sequence[Stop]) -> list[Setting | Refusal]:
+    """Nobody stops whoever could lift it: those who run the platform, by somebody of a higher rank only."""
     latest = tx.now + STOP_LASTS_AT_MOST
-    within = [None if tx.now < each.expires_at <= latest else ExpiryOutOfRange(latest=latest) for each in stops]
-    return await _turn_on(tx, "stop", stops, within)
+    ours = await members.lock_members(tx, sorted({who.uuid for each in stops for who in each.people}))
+    refusals: list[Refusal | None] = []
+    for each in stops:
+        if not tx.now < each.expires_at <= latest:
+            refusals.append(ExpiryOutOfRange(latest=latest))
+        else:
+            refusals.append(why_not_stop(*(ours.get(who.uuid) for who in each.people)))
+    return await _turn_on(tx, "stop", stops, refusals)
 
 
 @command()

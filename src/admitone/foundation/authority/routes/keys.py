@@ -16,6 +16,7 @@ from admitone.foundation.authority.errors import (
 )
 from admitone.foundation.authority.model import KeyPurpose, ServiceKeyId
 from admitone.foundation.authority.queries import READING, find_scopes
+from admitone.foundation.authority.routes.switches import ReasonCode
 from admitone.foundation.authority.store import keys as store
 from admitone.foundation.authority.store.keys import KeptKey
 from admitone.kernel.contracts import (
@@ -79,6 +80,7 @@ class KeyRequest(Wire, kw_only=True):
     label: Label
     scopes: Annotated[tuple[KeyScope, ...], Meta(min_length=1, max_length=40)]
     expires_at: Instant | None = None
+    reason_code: ReasonCode
     idempotency_key: IdempotencyKey
 
 
@@ -88,6 +90,7 @@ class DeviceRequest(Wire, kw_only=True):
         "CHECKIN_RW",
     )
     expires_at: Instant | None = None
+    reason_code: ReasonCode
     idempotency_key: IdempotencyKey
 
 
@@ -124,17 +127,18 @@ create_key = Contract(
     audience=Audience.ORGANIZATION,
     permission=CHANGE,
     verified_only=True,
+    step_up=True,
     idempotent_by="idempotencyKey",
     order_key="none",
     examples=(
         Example(
             "made",
-            takes=KeyRequest(label="till", scopes=("EVENTS_R",), idempotency_key="till-1"),
+            takes=KeyRequest(label="till", scopes=("EVENTS_R",), reason_code="NEW_TILL", idempotency_key="till-1"),
             gives=_a_new_key("key"),
         ),
         Example(
             "too much",
-            takes=KeyRequest(label="till", scopes=("FINANCE_RW",), idempotency_key="till-2"),
+            takes=KeyRequest(label="till", scopes=("FINANCE_RW",), reason_code="NEW_TILL", idempotency_key="till-2"),
             refuses=ScopeNotHeld(scope="FINANCE_RW"),
         ),
     ),
@@ -143,8 +147,10 @@ create_key = Contract(
 
 @create_key.serves
 async def make_key(call: Call, request: KeyRequest) -> NewKeyAnswer:
-    return await _make(call, KeyPurpose.API, request.label, request.scopes, request.expires_at)
+    return await _make(call, KeyPurpose.API, request)
 
+
+A_DEVICE = DeviceRequest(label="gate 1", reason_code="NEW_DOOR", idempotency_key="gate-1")
 
 create_device = Contract(
     id="AUTHORITY.DEVICE.CREATE",
@@ -159,28 +165,32 @@ create_device = Contract(
     audience=Audience.ORGANIZATION,
     permission=CHANGE,
     verified_only=True,
+    step_up=True,
     idempotent_by="idempotencyKey",
     order_key="none",
     examples=(
-        Example("made", takes=DeviceRequest(label="gate 1", idempotency_key="gate-1"), gives=_a_new_key("scan")),
+        Example(
+            "made",
+            takes=DeviceRequest(label="gate 1", reason_code="NEW_DOOR", idempotency_key="gate-1"),
+            gives=_a_new_key("scan"),
+        ),
     ),
 )
 
 
 @create_device.serves
 async def make_device(call: Call, request: DeviceRequest) -> NewKeyAnswer:
-    return await _make(call, KeyPurpose.SCANNER, request.label, request.scopes, request.expires_at)
+    return await _make(call, KeyPurpose.SCANNER, request)
 
 
-async def _make(
-    call: Call, purpose: KeyPurpose, label: str, scopes: tuple[str, ...], expires_at: datetime | None
-) -> NewKeyAnswer:
+async def _make(call: Call, purpose: KeyPurpose, request: KeyRequest | DeviceRequest) -> NewKeyAnswer:
     assert call.organization is not None
     assert call.identity is not None
     held = await call.read(find_scopes, call.organization, call.identity, scope=READING)
-    created = await call.batch(commands.create, Create(call.caller, purpose, label, scopes, held, expires_at))
+    wanted = Create(call.caller, purpose, request.label, request.scopes, held, request.expires_at, request.reason_code)
+    created = await call.batch(commands.create, wanted)
     return NewKeyAnswer(
-        id=created.id, secret=_shown(call, created), created_at=created.created_at, expires_at=expires_at
+        id=created.id, secret=_shown(call, created), created_at=created.created_at, expires_at=request.expires_at
     )
 
 

@@ -16,6 +16,7 @@ from admitone.foundation.authority.errors import (
     ExpiryOutOfRange,
     FeatureNotOn,
     NotStopped,
+    StopNotAllowed,
     UnknownFeature,
     UnknownOrganization,
 )
@@ -130,7 +131,7 @@ stop = Contract(
     post="/api/admin/switches/stop",
     takes=StopRequest,
     gives=SwitchAnswer,
-    refuses=(ExpiryOutOfRange,),
+    refuses=(ExpiryOutOfRange, StopNotAllowed),
     audience=Audience.ADMIN,
     permission=TURN,
     step_up=True,
