@@ -73,13 +73,13 @@ async def test_whoever_is_invited_and_says_yes_is_a_member(
     assert (letter.values["organization"], letter.values["role"], letter.values["days"]) == (
         *("Clube do Porto", "Equipa", 7),
     )
-    assert (await site.get("/api/organizations", headers=rui.headers)).json() == []
+    assert (await site.get("/api/organizations", headers=rui.headers)).json()["items"] == []
 
     joined = await said_yes(site, rui, letter.token)
     assert joined.status_code == 200, joined.text
     assert (joined.json()["organization"], joined.json()["level"]) == (str(club), "GROUP")
     assert joined.json()["membership"]["pack"] == "FRONT_DESK"
-    [place] = (await site.get("/api/organizations", headers=rui.headers)).json()
+    [place] = (await site.get("/api/organizations", headers=rui.headers)).json()["items"]
     assert (place["id"], place["pack"]) == (str(club), "FRONT_DESK")
     assert await states_of(site, club, ana) == ["ACCEPTED"]
     [fact] = await facts_of(superuser, club, "organization.member_changed")
@@ -112,7 +112,7 @@ async def test_an_invitation_is_for_the_address_to_which_it_was_sent(
     token = await an_invitation(site, superuser, club, ana, rui.email)
     refused = await said_yes(site, thief, token)
     assert (refused.status_code, refused.json()["errorCode"]) == (403, "INVITATION_OF_ANOTHER")
-    assert (await site.get("/api/organizations", headers=thief.headers)).json() == []
+    assert (await site.get("/api/organizations", headers=thief.headers)).json()["items"] == []
     assert (await said_yes(site, rui, token)).status_code == 200
 
 
@@ -248,7 +248,7 @@ async def test_an_invitation_is_worth_no_more_than_whoever_made_it_may_still_giv
     token = await an_invitation(site, superuser, club, admin, friend.email)
     await site.delete(f"/api/org/{club}/members/{admin.identity}", headers=ana.headers)
     assert (await said_yes(site, friend, token)).json()["errorCode"] == "INVITATION_NOT_FOUND"
-    assert (await site.get("/api/organizations", headers=friend.headers)).json() == []
+    assert (await site.get("/api/organizations", headers=friend.headers)).json()["items"] == []
 
 
 async def test_the_same_holds_in_a_branch(site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection):
@@ -260,6 +260,39 @@ async def test_the_same_holds_in_a_branch(site: httpx.AsyncClient, database: Dat
     assert (await said_yes(site, friend, token)).json()["errorCode"] == "INVITATION_NOT_FOUND"
 
 
+async def test_nobody_invites_further_than_they_reach_themselves(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection
+):
+    _, mother = await a_club(database)
+    branch = await a_branch_of(database, mother)
+    limited = await a_member(database, mother, ADMIN, branches=(mother,))
+    kept_out = await a_member(database, mother, ADMIN)
+    await an_override(database, branch, kept_out, Denial())
+    for by in (limited, kept_out):
+        refused = await invited(site, mother, by, an_address())
+        assert (refused.status_code, refused.json()["reason"]) == (403, "BRANCHES")
+        assert (await invited(site, mother, by, an_address(), branches=[str(mother)])).status_code == 201
+    entries = await trail_of(superuser, mother, "refused")
+    assert [entry["actor_id"] for entry in entries] == [limited.identity.uuid, kept_out.identity.uuid]
+
+
+@pytest.mark.parametrize("how", ["limited", "kept out", "without the team"])
+async def test_an_invitation_does_not_outlive_what_its_maker_may(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection, how: str
+):
+    _, mother = await a_club(database)
+    branch = await a_branch_of(database, mother)
+    maker, friend = await a_member(database, mother, STAFF, scopes=("TEAM_RW",)), await a_person(database)
+    token = await an_invitation(site, superuser, mother, maker, friend.email, "VIEWER")
+    if how == "limited":
+        await a_member(database, mother, STAFF, scopes=("TEAM_RW",), branches=(mother,), person=maker)
+    elif how == "kept out":
+        await an_override(database, branch, maker, Denial())
+    else:
+        await a_member(database, mother, STAFF, person=maker)
+    assert (await said_yes(site, friend, token)).json()["errorCode"] == "INVITATION_NOT_FOUND"
+
+
 async def test_an_owner_who_says_yes_to_less_stays_an_owner(
     site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection
 ):
@@ -268,7 +301,7 @@ async def test_an_owner_who_says_yes_to_less_stays_an_owner(
     token = await an_invitation(site, superuser, club, admin, ana.email, "VIEWER")
     refused = await said_yes(site, ana, token)
     assert (refused.status_code, refused.json()["errorCode"]) == (409, "ALREADY_MEMBER")
-    [place] = (await site.get("/api/organizations", headers=ana.headers)).json()
+    [place] = (await site.get("/api/organizations", headers=ana.headers)).json()["items"]
     assert place["role"] == "OWNER"
 
 
@@ -293,7 +326,7 @@ async def test_whoever_is_invited_into_a_branch_is_a_member_there_and_nowhere_el
     token = await an_invitation(site, superuser, branch, ana, rui.email, "ADMIN")
     joined = (await said_yes(site, rui, token)).json()
     assert (joined["organization"], joined["level"]) == (str(branch), Level.BRANCH)
-    [place] = (await site.get("/api/organizations", headers=rui.headers)).json()
+    [place] = (await site.get("/api/organizations", headers=rui.headers)).json()["items"]
     assert (place["id"], place["level"]) == (str(branch), "BRANCH")
     assert (await site.get(f"/api/org/{mother}/members", headers=rui.headers)).status_code == 403
     assert (await invited(site, branch, ana, an_address(), "OWNER")).json()["errorCode"] == "OWNER_OF_GROUP"

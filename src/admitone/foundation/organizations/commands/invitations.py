@@ -33,7 +33,7 @@ from admitone.foundation.organizations.model import (
     Organization,
     Revocation,
 )
-from admitone.foundation.organizations.policy import ROLE_WORDS, Branch, Group, impossible, why_not_change
+from admitone.foundation.organizations.policy import ROLE_WORDS, Branch, Group, why_not_change, why_not_invite
 from admitone.foundation.organizations.store import invitations as store
 from admitone.foundation.organizations.store.invitations import Held, NewInvitation
 from admitone.foundation.organizations.store.organizations import get_organization
@@ -77,7 +77,10 @@ async def invite(tx: Tx, invites: Sequence[Invite]) -> list[Invited | Refusal]:
     outcomes: list[Invited | Refusal] = []
     written: list[tuple[Invite, NewInvitation, str]] = []
     for each in invites:
-        refusal = _why_not_invite(team, each) or (AlreadyInvited() if taken & {*hashes[each.email]} else None)
+        assert each.caller.actor is not None
+        refusal = why_not_invite(team, each, each.caller.actor, each.membership) or (
+            AlreadyInvited() if taken & {*hashes[each.email]} else None
+        )
         if refusal:
             outcomes.append(refusal)
             continue
@@ -95,12 +98,6 @@ async def invite(tx: Tx, invites: Sequence[Invite]) -> list[Invited | Refusal]:
 
 def _callers(inputs: Sequence[Invite] | Sequence[Revocation]) -> list[UUID]:
     return sorted({each.caller.actor.uuid for each in inputs if each.caller.actor})
-
-
-def _why_not_invite(team: Team, each: Invite) -> Refusal | None:
-    assert each.caller.actor is not None
-    refusal = impossible(each.membership)
-    return refusal or why_not_change(team.effective(each.group, each.caller.actor.uuid), None, each.membership)
 
 
 def _draft(organization: OrganizationId, each: Invite, email_hash: bytes, now: datetime) -> tuple[NewInvitation, str]:
@@ -154,7 +151,7 @@ async def revoke(tx: Tx, revocations: Sequence[Revocation]) -> list[InvitationId
             continue
         actor = team.effective(each.group, each.caller.actor.uuid)
         if refusal := why_not_change(actor, found.membership, None):
-            outcomes.append(refusal)
+            outcomes.append(refusal.to(each.caller.actor))
             continue
         made[found.id] = each.caller
         outcomes.append(found.id)
@@ -213,7 +210,6 @@ def _why_not_join(
     who = each.caller.actor.uuid
     if team.knows(who) or each.group.get(who) is not None:
         return AlreadyMember()
-    inviter = team.effective(each.group, invitation.invited_by.uuid)
-    if why_not_change(inviter, None, invitation.membership):
+    if why_not_invite(team, each, invitation.invited_by, invitation.membership):
         return InvitationNotFound()
     return None

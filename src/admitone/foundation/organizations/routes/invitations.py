@@ -33,6 +33,7 @@ from admitone.foundation.organizations.routes.team import (
     Grant,
     MembershipAnswer,
     in_group,
+    instead_of,
 )
 from admitone.foundation.organizations.routes.wires import SOME, SOMEBODY, TEAM_R, TEAM_RW, THEN, Email, here, me
 from admitone.foundation.organizations.store import invitations as store
@@ -169,6 +170,7 @@ async def send(call: Call, request: InviteRequest) -> InvitedAnswer:
         normalise_email(request.email),
         await request.membership(call, group),
         await in_group(call, group, here(call), [me(call)]),
+        await instead_of(call, group, me(call)) if group == here(call) else {},
     )
     invited = await call.batch(invite, wanted)
     return InvitedAnswer(id=invited.id, expires_at=invited.expires_at)
@@ -247,10 +249,13 @@ async def join(call: Call, request: AcceptRequest) -> JoinedAnswer:
     if group is None or inviter is None or me(call) not in profiles:
         raise InvitationNotFound
     hashes = frozenset(each.digest for each in email_hashes(profiles[me(call)].email))
-    standing = {}
-    if group != secret.organization.uuid:
-        standing = await in_group(call, OrganizationId(group), secret.organization, [me(call), inviter])
-    joined = await call.batch(accept, Answer(call.caller, secret.digest, hashes, inviter, standing), scope=scope)
+    mother = OrganizationId(group)
+    if mother == secret.organization:
+        answer = Answer(call.caller, secret.digest, hashes, inviter, {}, await instead_of(call, mother, inviter))
+    else:
+        standing = await in_group(call, mother, secret.organization, [me(call), inviter])
+        answer = Answer(call.caller, secret.digest, hashes, inviter, standing)
+    joined = await call.batch(accept, answer, scope=scope)
     given = MembershipAnswer.of(joined.membership)
     assert given is not None
     return JoinedAnswer(organization=joined.organization, level=joined.membership.level, membership=given)
