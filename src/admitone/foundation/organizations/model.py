@@ -121,6 +121,7 @@ class OfficialEmailChange(msgspec.Struct, frozen=True):
     caller: Caller
     email: str
     """Normalised."""
+    reason_code: str
 
 
 class OfficialEmailProof(msgspec.Struct, frozen=True):
@@ -187,7 +188,8 @@ class Changed(msgspec.Struct, frozen=True):
 
 class Invitation(msgspec.Struct, frozen=True):
     id: InvitationId
-    email: str
+    email: str | None
+    """Only while it is pending."""
     membership: Membership
     state: InvitationState
     invited_by: IdentityId
@@ -212,6 +214,12 @@ class Invite(msgspec.Struct, frozen=True):
     """In a branch: what the caller is in the group."""
     instead: dict[UUID, Membership | Denial] = {}
     """In the mother: what the caller is in branches instead."""
+
+
+class Due(msgspec.Struct, frozen=True, rename="camel"):
+    """An invitation whose time ends."""
+
+    invitation_id: InvitationId
 
 
 class Invited(msgspec.Struct, frozen=True):

@@ -21,10 +21,12 @@ from admitone.foundation.organizations.errors import (
     InvitationNotFound,
     InvitationOfAnother,
 )
+from admitone.foundation.organizations.handlers import expire_invitations
 from admitone.foundation.organizations.model import (
     INVITATION_LASTS,
     Answer,
     Changed,
+    Due,
     InvitationId,
     InvitationState,
     Invite,
@@ -43,6 +45,7 @@ from admitone.kernel.crypto import new_secret
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.jobs import Job, enqueue
 from admitone.kernel.scope import Caller
 from admitone.kernel.words import Words
 
@@ -92,6 +95,7 @@ async def invite(tx: Tx, invites: Sequence[Invite]) -> list[Invited | Refusal]:
     await store.move(tx, sorted(overdue), InvitationState.EXPIRED)
     await store.insert_invitations(tx, [row for _, row, _ in written])
     await audit.record(tx, [_entry(each, organization.id, row) for each, row, _ in written])
+    await enqueue(tx, [_end(each, row) for each, row, _ in written])
     await mail.post(tx, [_letter(organization, each, token) for each, _, token in written])
     return outcomes
 
@@ -125,12 +129,17 @@ def _entry(each: Invite, organization: OrganizationId, row: NewInvitation) -> au
     return audit.Entry(each.caller, "organization.invite", str(InvitationId(row.id)), after=after)
 
 
+def _end(each: Invite, row: NewInvitation) -> Job:
+    own = InvitationId(row.id)
+    return Job.of(expire_invitations, Due(own), each.caller, key=f"expire:{own}", run_at=row.expires_at)
+
+
 def _letter(organization: Organization, each: Invite, token: str) -> Letter:
     language = organization.settings.language
     values: dict[str, str | int] = {
         "organization": organization.settings.display_name,
         "role": Words(language).say(ROLE_WORDS[each.membership.role]),
-        "link": f"/invitations/accept?token={token}",
+        "link": f"/invitations/accept#{token}",
         "days": INVITATION_LASTS.days,
     }
     return Letter(each.caller, each.email, Template.ORGANIZATION_INVITATION, language, values)
@@ -200,13 +209,13 @@ def _why_not_join(
     if found is None or found.invitation.id in joined:
         return InvitationNotFound()
     invitation = found.invitation
-    if found.email_hash not in each.hashes:
-        return InvitationOfAnother().to(each.caller.actor)
     match invitation.state_at(now):
         case InvitationState.EXPIRED:
             return InvitationExpired()
         case InvitationState.ACCEPTED | InvitationState.REVOKED:
             return InvitationNotFound()
+    if found.email_hash not in each.hashes:
+        return InvitationOfAnother().to(each.caller.actor)
     who = each.caller.actor.uuid
     if team.knows(who) or each.group.get(who) is not None:
         return AlreadyMember()

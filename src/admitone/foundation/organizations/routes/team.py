@@ -32,7 +32,7 @@ from admitone.kernel.contracts import Audience, Call, Contract, Example, Page, P
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import Scope
 
-ScopeName = Annotated[str, Meta(min_length=3, max_length=60, pattern=r"^[A-Z]+(_[A-Z]+)*_(\*|[A-Z]+)$")]
+ScopeName = Annotated[str, Meta(min_length=3, max_length=60, pattern=r"^[A-Z]+(_[A-Z]+)*_(\*|[A-Z]+)$(?!\n)")]
 Scopes = Annotated[list[ScopeName], Meta(max_length=40)]
 Branches = Annotated[list[OrganizationId], Meta(min_length=1, max_length=200)]
 
