@@ -1053,8 +1053,8 @@ ALTER TABLE organizations.acceptance OWNER TO admitone_owner;
 CREATE TABLE organizations.invitation (
     organization_id uuid NOT NULL,
     id uuid NOT NULL,
-    email_sealed bytea NOT NULL,
-    email_hash bytea NOT NULL,
+    email_sealed bytea,
+    email_hash bytea,
     level text NOT NULL,
     role text NOT NULL,
     pack text,
@@ -1066,6 +1066,11 @@ CREATE TABLE organizations.invitation (
     accepted_by uuid,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT invitation_address_while_pending CHECK ((num_nonnulls(email_sealed, email_hash) =
+CASE
+    WHEN (state = 'PENDING'::text) THEN 2
+    ELSE 0
+END)),
     CONSTRAINT invitation_branches_check CHECK (((cardinality(branches) >= 1) AND (cardinality(branches) <= 200))),
     CONSTRAINT invitation_check CHECK ((expires_at > created_at)),
     CONSTRAINT invitation_check1 CHECK (((state = 'ACCEPTED'::text) = (accepted_by IS NOT NULL))),
@@ -2277,6 +2282,12 @@ GRANT SELECT,INSERT ON TABLE organizations.acceptance TO admitone_app;
 
 -- Name: TABLE invitation; Type: ACL; Schema: organizations; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE organizations.invitation TO admitone_app;
+
+-- Name: COLUMN invitation.email_sealed; Type: ACL; Schema: organizations; Owner: admitone_owner
+GRANT UPDATE(email_sealed) ON TABLE organizations.invitation TO admitone_app;
+
+-- Name: COLUMN invitation.email_hash; Type: ACL; Schema: organizations; Owner: admitone_owner
+GRANT UPDATE(email_hash) ON TABLE organizations.invitation TO admitone_app;
 
 -- Name: COLUMN invitation.state; Type: ACL; Schema: organizations; Owner: admitone_owner
 GRANT UPDATE(state) ON TABLE organizations.invitation TO admitone_app;

@@ -10,6 +10,7 @@ from typing import Any
 
 import asyncpg
 
+from admitone.foundation.authority.store.members import LIST_OVERRIDES
 from admitone.foundation.authority.store.reading import FIND_MEMBERSHIP, FIND_SWITCHES, RESOLVE
 from admitone.foundation.authority.store.sessions import FIND_SPENT, LOCK_BY_REFRESH
 from admitone.kernel.driver import session_of
@@ -75,6 +76,12 @@ STATEMENTS = {
         FIND_MEMBERSHIP,
         "md5('o1')::uuid, md5('7')::uuid",
         {"branch_pkey", "group_member_pkey", "member_override_pkey"},
+    ),
+    "list_overrides": (
+        Role.AUTHORITY,
+        LIST_OVERRIDES,
+        "md5('o1')::uuid, md5('7')::uuid, md5('o0')::uuid, 500",
+        {"branch_by_group", "member_override_pkey"},
     ),
     "lock_by_refresh": (Role.IDENTITY, LOCK_BY_REFRESH.skipping, "ARRAY[sha256('r7')]", {"session_by_refresh"}),
     "find_spent": (Role.IDENTITY, FIND_SPENT, "ARRAY[sha256('s7')]", {"spent_token_pkey", "session_pkey"}),

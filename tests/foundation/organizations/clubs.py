@@ -20,7 +20,7 @@ class Mailed:
 
     @property
     def token(self) -> str:
-        return str(self.values["link"]).partition("token=")[2]
+        return str(self.values["link"]).partition("#")[2]
 
 
 async def mailed(superuser: asyncpg.Connection, organization: OrganizationId) -> list[Mailed]:

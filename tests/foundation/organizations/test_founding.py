@@ -30,7 +30,7 @@ async def test_whoever_founds_an_organization_owns_it(
     modules = (await site.get(f"/api/org/{club}/modules", headers=ana.headers)).json()
     on = {each["module"] for each in modules if each["enabled"]}
     assert on == {"DEFINICOES", "STAFF", "TORNEIOS"} and len(modules) == len(OrganizationModule)
-    [mine] = (await site.get("/api/organizations", headers=ana.headers)).json()
+    [mine] = (await site.get("/api/organizations", headers=ana.headers)).json()["items"]
     assert (mine["id"], mine["displayName"], mine["role"], mine["level"]) == (
         *(str(club), "Clube do Porto", "OWNER", "GROUP"),
     )
@@ -58,7 +58,7 @@ async def test_a_founding_sent_many_times_at_once_founds_one(site: httpx.AsyncCl
     answers = await asyncio.gather(*sent)
     assert {answer.status_code for answer in answers} == {201}
     assert len({answer.json()["id"] for answer in answers}) == 1
-    assert len((await site.get("/api/organizations", headers=ana.headers)).json()) == 1
+    assert len((await site.get("/api/organizations", headers=ana.headers)).json()["items"]) == 1
 
 
 @pytest.mark.covers("IDN-016")
@@ -91,7 +91,7 @@ async def test_a_branch_belongs_to_its_mothers_group_and_her_people_work_there(
     assert again.json() == branch and again.headers["idempotency-replayed"] == "true"
 
     for person, role in ((ana, "OWNER"), (admin, "ADMIN")):
-        places = (await site.get("/api/organizations", headers=person.headers)).json()
+        places = (await site.get("/api/organizations", headers=person.headers)).json()["items"]
         assert {place["id"]: place["role"] for place in places} == {str(mother): role, branch["id"]: role}
     listed = (await site.get(f"/api/org/{mother}/branches", headers=admin.headers)).json()
     assert {each["id"] for each in listed["items"]} == {str(mother), branch["id"]}

@@ -25,7 +25,9 @@ async def a_club(database: Database) -> tuple[Person, OrganizationId]:
 
 
 async def named(site: httpx.AsyncClient, club: OrganizationId, person: Person, email: str = OFFICIAL) -> httpx.Response:
-    return await site.put(f"/api/org/{club}/official-email", json={"email": email}, headers=person.headers)
+    return await site.put(
+        f"/api/org/{club}/official-email", json={"email": email, "reasonCode": "NEW_OFFICE"}, headers=person.headers
+    )
 
 
 async def asked(site: httpx.AsyncClient, club: OrganizationId, person: Person, **headers: str) -> httpx.Response:
@@ -112,6 +114,7 @@ async def test_the_address_is_kept_normalised_and_counts_once_its_link_came_back
     [letter] = await mailed(superuser, club)
     assert (letter.to, letter.template) == (OFFICIAL, "verify_official_email")
     assert letter.values["organization"] == "Clube do Porto"
+    assert letter.values["link"] == f"/org/{club}/settings?tab=official-email#{letter.token}"
 
     proved = await sent_back(site, letter.token)
     assert proved.json() == {"organization": str(club)}
@@ -134,6 +137,37 @@ async def test_another_address_must_be_proved_again_and_the_same_one_not(
     assert (await asked(site, club, ana)).json()["errorCode"] == "OFFICIAL_EMAIL_NOT_VERIFIED"
     entries = await trail_of(superuser, club, "organization.set_official_email")
     assert len(entries) == 1 and "clube.example" not in str(dict(entries[0]))
+    assert entries[0]["reason_code"] == "NEW_OFFICE"
+
+
+async def test_whoever_reads_the_former_address_is_told_if_it_was_ever_theirs(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection
+):
+    ana, club = await a_club(database)
+    await named(site, club, ana, "typing.error@clube.example")
+    await prove_official_email(superuser, club)
+    await named(site, club, ana, "outro@clube.example")
+    letters = [(letter.to, letter.template) for letter in await mailed(superuser, club)]
+    assert letters == [
+        ("typing.error@clube.example", "verify_official_email"),
+        ("outro@clube.example", "verify_official_email"),
+        (OFFICIAL, "official_email_changed"),
+    ]
+    await named(site, club, ana, "third@clube.example")
+    assert len(await mailed(superuser, club)) == 4
+
+
+async def test_naming_an_address_needs_a_recent_proof_and_a_reason(
+    site: httpx.AsyncClient, database: Database, database_url: str
+):
+    async with Database(database_url, clock=Clock(timedelta(minutes=-11))) as earlier:
+        stale = await a_person(earlier)
+    club = await an_organization_of(database, stale)
+    refused = await named(site, club, stale)
+    assert (refused.status_code, refused.json()["errorCode"]) == (403, "STEP_UP_REQUIRED")
+    ana, club = await a_club(database)
+    url = f"/api/org/{club}/official-email"
+    assert (await site.put(url, json={"email": OFFICIAL}, headers=ana.headers)).status_code == 422
 
 
 async def test_a_link_proves_only_the_address_to_which_it_was_sent(

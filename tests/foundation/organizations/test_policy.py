@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from itertools import product
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from admitone.foundation.authority.api import (
     Membership,
     RolePack,
     covers,
+    membership_in,
     scopes_of,
 )
 from admitone.foundation.organizations.errors import (
@@ -29,7 +31,15 @@ from admitone.foundation.organizations.errors import (
     UnknownScope,
 )
 from admitone.foundation.organizations.model import Change, Changed, OfficialEmail
-from admitone.foundation.organizations.policy import Branch, Group, rank_of, why_not_change, why_not_official
+from admitone.foundation.organizations.policy import (
+    Branch,
+    Group,
+    rank_of,
+    reach_of,
+    why_not_change,
+    why_not_leave,
+    why_not_official,
+)
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import Caller
 
@@ -185,6 +195,79 @@ def test_lifting_a_denial_gives_back_what_the_group_says_so_one_must_be_able_to_
     lifted = team.decide(a_change(owner, other, None, group=known))
     assert isinstance(lifted, Changed) and lifted.after == Membership(CO_OWNER)
     assert team.removed() == [other.uuid]
+
+
+# -- Where one has what one gives
+
+MOTHER, NORTH, SOUTH = (OrganizationId.new().uuid for _ in range(3))
+LESS = [Denial(), Membership(VIEWER, level=Level.BRANCH), Membership(ADMIN, RolePack.CLUB_MANAGER, (), Level.BRANCH)]
+
+
+def within(role: str, *branches: UUID) -> Membership:
+    return Membership(role, None, (), Level.GROUP, branches)
+
+
+@pytest.mark.covers("ORG-011")
+@pytest.mark.parametrize("given", [Membership(STAFF), within(STAFF, NORTH), within(STAFF, MOTHER, NORTH)])
+def test_whoever_is_limited_to_some_branches_gives_nothing_beyond_them(given: Membership):
+    limited = within(ADMIN, MOTHER, SOUTH)
+    reach = reach_of(limited, {})
+    assert why_not_change(limited, None, given, reach=reach) == GrantNotAllowed(reason="BRANCHES")
+    assert why_not_change(limited, None, within(STAFF, SOUTH), reach=reach) is None
+    assert why_not_change(Membership(OWNER), None, given, reach=reach_of(Membership(OWNER), {NORTH: Denial()})) is None
+
+
+@pytest.mark.parametrize("less", LESS)
+def test_whoever_is_less_in_a_branch_gives_nothing_that_reaches_it(less: Membership | Denial):
+    reach = reach_of(Membership(ADMIN), {NORTH: less})
+    for too_far in (Membership(STAFF), within(STAFF, NORTH, SOUTH)):
+        assert why_not_change(Membership(ADMIN), None, too_far, reach=reach) == GrantNotAllowed(reason="BRANCHES")
+    assert why_not_change(Membership(ADMIN), None, within(STAFF, SOUTH), reach=reach) is None
+    more = reach_of(Membership(ADMIN), {NORTH: Membership(CO_OWNER, level=Level.BRANCH)})
+    assert why_not_change(Membership(ADMIN), None, Membership(STAFF), reach=more) is None
+
+
+def test_nobody_lifts_their_own_limit_and_everybody_may_make_it_narrower():
+    own = within(ADMIN, MOTHER, NORTH)
+    reach = reach_of(own, {NORTH: Denial()})
+    for wider in (Membership(ADMIN), within(ADMIN, MOTHER, SOUTH), Membership(VIEWER)):
+        refusal = why_not_change(own, own, wider, oneself=True, reach=reach)
+        assert refusal == GrantNotAllowed(reason="BRANCHES")
+    for less in (within(ADMIN, NORTH), within(STAFF, MOTHER, NORTH), None):
+        assert why_not_change(own, own, less, oneself=True, reach=reach) is None
+
+
+def test_what_reaches_further_than_oneself_can_still_be_made_less():
+    limited = within(ADMIN, MOTHER)
+    reach, before = reach_of(limited, {}), Membership(STAFF)
+    assert why_not_change(limited, before, Membership(VIEWER), reach=reach) is None
+    assert why_not_change(limited, before, Membership(STAFF, None, ("CRM_RW",)), reach=reach) is not None
+    assert why_not_change(limited, within(STAFF, MOTHER), Membership(VIEWER), reach=reach) is not None
+
+
+@given(
+    st.one_of(st.none(), st.sets(st.sampled_from([MOTHER, NORTH, SOUTH]), min_size=1)),
+    st.one_of(st.none(), st.sets(st.sampled_from([MOTHER, NORTH, SOUTH]), min_size=1)),
+    st.dictionaries(st.sampled_from([MOTHER, NORTH, SOUTH]), st.sampled_from(LESS)),
+)
+def test_whatever_is_given_in_a_group_counts_only_where_its_giver_is_as_much(
+    own: set[UUID] | None, given: set[UUID] | None, instead: dict[UUID, Membership | Denial]
+):
+    actor = Membership(ADMIN, None, (), Level.GROUP, None if own is None else tuple(own))
+    after = Membership(STAFF, None, (), Level.GROUP, None if given is None else tuple(given))
+    if why_not_change(actor, None, after, reach=reach_of(actor, instead)) is None:
+        for branch in (MOTHER, NORTH, SOUTH):
+            if membership_in(branch, after, None):
+                assert membership_in(branch, actor, instead.get(branch)) == actor
+
+
+def test_the_highest_of_all_that_somebody_is_decides_who_may_take_them_out():
+    staff, admin_in_branch = Membership(STAFF), Membership(ADMIN, level=Level.BRANCH)
+    refused = GrantNotAllowed(reason="RANK_OF_MEMBER")
+    asked = {"oneself": False, "is_last_owner": False}
+    assert why_not_leave(Membership(ADMIN), [staff, admin_in_branch], **asked) == refused
+    assert why_not_leave(Membership(ADMIN), [staff], **asked) is None
+    assert why_not_leave(Membership(CO_OWNER), [staff, admin_in_branch], **asked) is None
 
 
 # -- The gate

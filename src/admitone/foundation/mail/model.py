@@ -45,6 +45,7 @@ class Template(StrEnum):
     NEW_SIGN_IN = "new_sign_in"
     EMAIL_CHANGED = "email_changed"
     VERIFY_OFFICIAL_EMAIL = "verify_official_email"
+    OFFICIAL_EMAIL_CHANGED = "official_email_changed"
     ORGANIZATION_INVITATION = "organization_invitation"
     GUEST_LINK = "guest_link"
     STEP_UP_CODE = "step_up_code"

@@ -121,6 +121,7 @@ class OfficialEmailChange(msgspec.Struct, frozen=True):
     caller: Caller
     email: str
     """Normalised."""
+    reason_code: str
 
 
 class OfficialEmailProof(msgspec.Struct, frozen=True):
@@ -160,6 +161,17 @@ class Change(msgspec.Struct, frozen=True):
     to: Membership | Denial | None
     group: dict[UUID, Membership | None] = {}
     """In a branch: what the caller and the target are in the group, which the branch cannot see."""
+    instead: dict[UUID, Membership | Denial] = {}
+    """In the mother: what the caller is in branches instead, which the mother cannot see."""
+
+
+class Leaving(msgspec.Struct, frozen=True):
+    """Somebody leaves the group, and with it this branch."""
+
+    caller: Caller
+    target: IdentityId
+    member: Membership | None
+    """What they are in the group."""
 
 
 class Changed(msgspec.Struct, frozen=True):
@@ -176,7 +188,8 @@ class Changed(msgspec.Struct, frozen=True):
 
 class Invitation(msgspec.Struct, frozen=True):
     id: InvitationId
-    email: str
+    email: str | None
+    """Only while it is pending."""
     membership: Membership
     state: InvitationState
     invited_by: IdentityId
@@ -199,6 +212,14 @@ class Invite(msgspec.Struct, frozen=True):
     membership: Membership
     group: dict[UUID, Membership | None] = {}
     """In a branch: what the caller is in the group."""
+    instead: dict[UUID, Membership | Denial] = {}
+    """In the mother: what the caller is in branches instead."""
+
+
+class Due(msgspec.Struct, frozen=True, rename="camel"):
+    """An invitation whose time ends."""
+
+    invitation_id: InvitationId
 
 
 class Invited(msgspec.Struct, frozen=True):
@@ -222,6 +243,8 @@ class Answer(msgspec.Struct, frozen=True):
     inviter: IdentityId
     group: dict[UUID, Membership | None] = {}
     """In a branch: what the caller and whoever invited them are in the group."""
+    instead: dict[UUID, Membership | Denial] = {}
+    """In the mother: what whoever invited them is in branches instead."""
 
 
 class Joined(msgspec.Struct, frozen=True):

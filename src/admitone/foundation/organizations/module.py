@@ -9,6 +9,7 @@ from admitone.foundation.organizations.facts import (
     OrganizationCreated,
     SettingsChanged,
 )
+from admitone.foundation.organizations.handlers import expire_invitations
 from admitone.foundation.organizations.model import INVITATION
 from admitone.foundation.organizations.routes.wires import SETTINGS_R, SETTINGS_RW, TEAM_R, TEAM_RW
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
@@ -34,6 +35,7 @@ MODULE = Module(
     ),
     permissions=(SETTINGS_R, SETTINGS_RW, TEAM_R, TEAM_RW),
     limits=routes.LIMITS,
+    jobs=(expire_invitations,),
     lifecycles=(INVITATION,),
     facts=(
         OrganizationCreated,

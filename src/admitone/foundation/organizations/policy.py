@@ -1,12 +1,15 @@
 """What organisations decide, without touching anything.
 
 Promise: an owner makes and changes anybody; everybody else gives and takes away only ranks below their own, and only
-what they have themselves. Oneself one may always make less. So nobody climbs, alone or with the help of another.
+what they have themselves, and only where they have it. Oneself one may always make less. So nobody climbs, alone or
+with the help of another.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 from uuid import UUID
+
+import msgspec
 
 from admitone.foundation.authority.api import (
     PACKS,
@@ -31,8 +34,9 @@ from admitone.foundation.organizations.errors import (
     PackWithoutItsRole,
     UnknownScope,
 )
-from admitone.foundation.organizations.model import Change, Changed, OfficialEmail
+from admitone.foundation.organizations.model import Answer, Change, Changed, Invite, OfficialEmail
 from admitone.kernel.errors import Refusal
+from admitone.kernel.ids import IdentityId
 
 RANKS: Final = {role: rank for rank, role in enumerate(MemberRole)}
 """The owner's is 0."""
@@ -72,10 +76,45 @@ def impossible(membership: Membership) -> Refusal | None:
     return UnknownScope(scope=strange) if strange is not None else None
 
 
+class Reach(msgspec.Struct, frozen=True):
+    """Where in a group somebody has what the group says that they are."""
+
+    only: frozenset[UUID] | None = None
+    """Everywhere, unless they are limited to some branches."""
+    less_in: frozenset[UUID] = frozenset()
+    """Which say that they are less there, or nothing."""
+
+    def covers(self, branches: Collection[UUID] | None) -> bool:
+        """Left out, these are all branches, also those that are founded later."""
+        if branches is None:
+            return self.only is None and not self.less_in
+        return self.less_in.isdisjoint(branches) and (self.only is None or self.only.issuperset(branches))
+
+
+EVERYWHERE: Final = Reach()
+
+
+def reach_of(member: Membership | None, instead: Mapping[UUID, Membership | Denial]) -> Reach:
+    if member is None or member.role == MemberRole.OWNER:
+        return EVERYWHERE
+    less_in = frozenset(branch for branch, override in instead.items() if not _is_all_of(override, member))
+    return Reach(None if member.branches is None else frozenset(member.branches), less_in)
+
+
+def _is_all_of(override: Membership | Denial, member: Membership) -> bool:
+    return isinstance(override, Membership) and rank_of(override) <= rank_of(member) and _has_all(override, member)
+
+
 def why_not_change(
-    actor: Membership | None, before: Membership | None, after: Membership | None, *, oneself: bool = False
+    actor: Membership | None,
+    before: Membership | None,
+    after: Membership | None,
+    *,
+    oneself: bool = False,
+    reach: Reach = EVERYWHERE,
 ) -> Refusal | None:
-    """Whether somebody who is `actor` may turn `before` into `after`."""
+    """Whether somebody who is `actor` may turn `before` into `after`; for what is given in a whole group, `reach` says
+    where they are."""
     own = rank_of(actor)
     if own == LOWEST:
         return GrantNotAllowed(reason="NOT_A_MEMBER")
@@ -85,7 +124,38 @@ def why_not_change(
     if rank_of(after) < (own if oneself else highest):
         return GrantNotAllowed(reason="RANK_OF_ROLE")
     assert actor is not None
-    return None if after is None or _has_all(actor, after) else GrantNotAllowed(reason="SCOPES")
+    if after is None:
+        return None
+    if not _has_all(actor, after):
+        return GrantNotAllowed(reason="SCOPES")
+    return None if reach.covers(after.branches) or _is_less(before, after) else GrantNotAllowed(reason="BRANCHES")
+
+
+def _is_less(before: Membership | None, after: Membership) -> bool:
+    """Whether nobody gains anything anywhere, so that it can be said also about where one is nothing oneself."""
+    return before is not None and (
+        rank_of(after) >= rank_of(before) and _has_all(before, after) and reach_of(before, {}).covers(after.branches)
+    )
+
+
+def why_not_leave(
+    actor: Membership | None, standings: Collection[Membership], *, oneself: bool, is_last_owner: bool
+) -> Refusal | None:
+    """Whether somebody may take away all that another is in a group and its branches: the highest of it counts."""
+    if not standings:
+        return None
+    highest = min(standings, key=rank_of)
+    return why_not_change(actor, highest, None, oneself=oneself) or (LastOwner() if is_last_owner else None)
+
+
+def why_not_invite(
+    team: "Group | Branch", given: Invite | Answer, by: IdentityId, membership: Membership
+) -> Refusal | None:
+    """Whoever invites is in charge of the team, when they do so and still when somebody says yes."""
+    inviter = team.effective(given.group, by.uuid)
+    if inviter is None or not covers(scopes_of(inviter), "TEAM_RW"):
+        return GrantNotAllowed(reason="NOT_IN_CHARGE").to(by)
+    return impossible(membership) or team.why_not(given, by, None, membership)
 
 
 def _has_all(actor: Membership, given: Membership) -> bool:
@@ -121,12 +191,27 @@ class Group:
             return MemberNotFound()
         if refusal := (impossible(after) if after else None):
             return refusal
-        if refusal := why_not_change(self._now.get(actor.uuid), before, after, oneself=target == actor.uuid):
+        if refusal := self.why_not(change, actor, before, after, oneself=target == actor.uuid):
             return refusal
         if before.role == MemberRole.OWNER and rank_of(after) > 0 and self._owners() == 1:
             return LastOwner()
         self._put(target, after)
         return Changed(change.target, self.level, before, after)
+
+    def why_not(
+        self,
+        given: Change | Invite | Answer,
+        by: IdentityId,
+        before: Membership | None,
+        after: Membership | None,
+        *,
+        oneself: bool = False,
+    ) -> Refusal | None:
+        """Whether `by` may turn the one into the other."""
+        actor = self._now.get(by.uuid)
+        reach = reach_of(actor, given.instead)
+        refusal = why_not_change(actor, before, after, oneself=oneself, reach=reach)
+        return refusal.to(by) if refusal else None
 
     def admit(self, target: UUID, membership: Membership) -> None:
         """Somebody who was invited and said yes."""
@@ -179,14 +264,26 @@ class Branch:
             return refusal
         before = self.effective(change.group, target)
         after = membership_in(self._organization, member, to)
-        whose = self.effective(change.group, actor.uuid)
-        if refusal := why_not_change(whose, before, after, oneself=target == actor.uuid):
+        if refusal := self.why_not(change, actor, before, after, oneself=target == actor.uuid):
             return refusal
         if to is None:
             self._now.pop(target, None)
         else:
             self._now[target] = to
         return Changed(change.target, self.level, before, after)
+
+    def why_not(
+        self,
+        given: Change | Invite | Answer,
+        by: IdentityId,
+        before: Membership | None,
+        after: Membership | None,
+        *,
+        oneself: bool = False,
+    ) -> Refusal | None:
+        """What is given here reaches nowhere else."""
+        refusal = why_not_change(self.effective(given.group, by.uuid), before, after, oneself=oneself)
+        return refusal.to(by) if refusal else None
 
     def effective(self, group: Mapping[UUID, Membership | None], who: UUID) -> Membership | None:
         return membership_in(self._organization, group.get(who), self._now.get(who))

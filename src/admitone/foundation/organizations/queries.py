@@ -16,7 +16,6 @@ from admitone.kernel.scope import PeopleScope, PlatformScope, Role
 
 ACROSS: Final = PlatformScope("see a group, of which each organisation sees only its own part", Role.AUTHORITY)
 PEOPLE: Final = PeopleScope("what members are called")
-MOST_ORGANIZATIONS: Final = 200
 MOST_BRANCHES: Final = 1000
 FIRST: Final = UUID(int=0)
 LAST: Final = UUID(int=2**128 - 1)
@@ -39,14 +38,17 @@ class Member(msgspec.Struct, frozen=True):
     effective: Membership | None
 
 
-async def list_places(tx: PlatformTx, identity: IdentityId) -> list[Place]:
-    found = await authority.list_organizations(tx, identity.uuid, MOST_ORGANIZATIONS)
-    cards = await store.find_cards(tx, [organization for organization, *_ in found])
-    return [
+async def list_places(tx: PlatformTx, identity: IdentityId, after: UUID, limit: int) -> tuple[list[Place], UUID | None]:
+    """And where the next page begins: also whoever is kept out somewhere was looked for there."""
+    found = await authority.list_organizations(tx, identity.uuid, after, limit + 1)
+    page = found[:limit]
+    cards = await store.find_cards(tx, [organization for organization, *_ in page])
+    places = [
         Place(cards[organization], OrganizationId(group), membership)
-        for organization, group, member, override in found
+        for organization, group, member, override in page
         if organization in cards and (membership := membership_in(organization, member, override))
     ]
+    return places, page[-1][0] if len(found) > limit else None
 
 
 async def list_branches(tx: PlatformTx, group: OrganizationId, after: UUID, limit: int) -> list[Card]:

@@ -18,6 +18,9 @@ LARGEST_EXACT_IN_JAVASCRIPT = 2**53 - 1
 
 ShortText = Annotated[str, Meta(min_length=1, max_length=200)]
 Text = Annotated[str, Meta(max_length=4000)]
+# Python's $ also matches before a line break at the end, which no column takes.
+ReasonCode = Annotated[str, Meta(pattern=r"^[A-Z][A-Z0-9_]{2,63}$(?!\n)", max_length=64)]
+"""Why somebody did it, for the audit trail."""
 IdempotencyKey = Annotated[str, Meta(min_length=1, max_length=255)]
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Minor = Annotated[int, Meta(ge=0, le=LARGEST_EXACT_IN_JAVASCRIPT)]

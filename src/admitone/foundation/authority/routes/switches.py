@@ -26,14 +26,24 @@ from admitone.foundation.authority.policy import feature
 from admitone.foundation.authority.queries import READING
 from admitone.foundation.authority.store import reading, switches
 from admitone.foundation.authority.store.switches import Setting
-from admitone.kernel.contracts import Audience, Call, Contract, Example, Instant, Page, PageRequest, Wire, page_of
+from admitone.kernel.contracts import (
+    Audience,
+    Call,
+    Contract,
+    Example,
+    Instant,
+    Page,
+    PageRequest,
+    ReasonCode,
+    Wire,
+    page_of,
+)
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId
 from admitone.kernel.scope import Scope
 
 SEE, TURN = "PLATFORM_SWITCHES_R", "PLATFORM_SWITCHES_RW"
 
 # Python's $ also matches before a line break at the end, which the column does not take.
-ReasonCode = Annotated[str, Meta(pattern=r"^[A-Z][A-Z0-9_]{2,63}$(?!\n)", max_length=64)]
 CaseReference = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$(?!\n)", max_length=100)]
 SubjectId = Annotated[str, Meta(pattern=r"^[a-z]{2,12}_[0-9a-f]{32}$(?!\n)", max_length=45)]
 FeatureName = Annotated[str, Meta(pattern=r"^[a-z0-9_.]{1,100}$(?!\n)", max_length=100)]

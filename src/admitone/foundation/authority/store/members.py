@@ -10,6 +10,8 @@ from admitone.foundation.authority.model import Denial, Level, Membership
 from admitone.kernel.db import PlatformTx, Record, Tx
 from admitone.kernel.statements import Insert, Lock
 
+PAGE = 500
+
 INSERT_BRANCH = Insert("authority.branch", {"group_id": "uuid", "created_at": "timestamptz"})
 
 FIND_GROUP = "SELECT group_id FROM authority.branch WHERE organization_id = $1"
@@ -106,46 +108,42 @@ LIST_BRANCHES = """
 """
 
 
-FIND_MEMBERSHIPS = """
-    SELECT i.identity_id, m.role AS member_role, m.pack AS member_pack, m.scopes AS member_scopes, m.branches,
+STANDING = """m.role AS member_role, m.pack AS member_pack, m.scopes AS member_scopes, m.branches,
            o.identity_id AS overridden_id, o.role AS override_role, o.pack AS override_pack,
-           o.scopes AS override_scopes
-      FROM unnest($3::uuid[]) AS i(identity_id)
-      LEFT JOIN LATERAL (SELECT role, pack, scopes, branches
+           o.scopes AS override_scopes"""
+"""What somebody is in a group, and in one organisation of it instead: the columns of `JOIN_STANDING`."""
+
+
+JOIN_STANDING = """LEFT JOIN LATERAL (SELECT role, pack, scopes, branches
                            FROM authority.group_member
-                          WHERE organization_id = $1 AND identity_id = i.identity_id
+                          WHERE organization_id = {group} AND identity_id = {identity}
                          OFFSET 0) AS m ON true
       LEFT JOIN LATERAL (SELECT identity_id, role, pack, scopes
                            FROM authority.member_override
-                          WHERE organization_id = $2 AND identity_id = i.identity_id
-                         OFFSET 0) AS o ON true
-"""
+                          WHERE organization_id = {organization} AND identity_id = {identity}
+                         OFFSET 0) AS o ON true"""
 
 
-LIST_MEMBERS = """
-    SELECT p.identity_id, m.role AS member_role, m.pack AS member_pack, m.scopes AS member_scopes, m.branches,
-           o.identity_id AS overridden_id, o.role AS override_role, o.pack AS override_pack,
-           o.scopes AS override_scopes
+FIND_MEMBERSHIPS = f"""
+    SELECT i.identity_id, {STANDING}
+      FROM unnest($3::uuid[]) AS i(identity_id)
+      {JOIN_STANDING.format(group="$1", organization="$2", identity="i.identity_id")}
+"""  # noqa: S608, of constants
+
+
+LIST_MEMBERS = f"""
+    SELECT p.identity_id, {STANDING}
       FROM (SELECT identity_id FROM authority.group_member WHERE organization_id = $1 AND identity_id > $3
              UNION
             SELECT identity_id FROM authority.member_override WHERE organization_id = $2 AND identity_id > $3) AS p
-      LEFT JOIN LATERAL (SELECT role, pack, scopes, branches
-                           FROM authority.group_member
-                          WHERE organization_id = $1 AND identity_id = p.identity_id
-                         OFFSET 0) AS m ON true
-      LEFT JOIN LATERAL (SELECT identity_id, role, pack, scopes
-                           FROM authority.member_override
-                          WHERE organization_id = $2 AND identity_id = p.identity_id
-                         OFFSET 0) AS o ON true
+      {JOIN_STANDING.format(group="$1", organization="$2", identity="p.identity_id")}
      ORDER BY p.identity_id
      LIMIT $4
-"""
+"""  # noqa: S608, of constants
 
 
-LIST_ORGANIZATIONS = """
-    SELECT p.organization_id, p.group_id, m.role AS member_role, m.pack AS member_pack, m.scopes AS member_scopes,
-           m.branches, o.identity_id AS overridden_id, o.role AS override_role, o.pack AS override_pack,
-           o.scopes AS override_scopes
+LIST_ORGANIZATIONS = f"""
+    SELECT p.organization_id, p.group_id, {STANDING}
       FROM (SELECT b.organization_id, b.group_id
               FROM authority.group_member AS g
              CROSS JOIN LATERAL (SELECT organization_id, group_id
@@ -161,16 +159,25 @@ LIST_ORGANIZATIONS = """
                                   WHERE organization_id = v.organization_id
                                  OFFSET 0) AS b
              WHERE v.identity_id = $1) AS p
-      LEFT JOIN LATERAL (SELECT role, pack, scopes, branches
-                           FROM authority.group_member
-                          WHERE organization_id = p.group_id AND identity_id = $1
-                         OFFSET 0) AS m ON true
-      LEFT JOIN LATERAL (SELECT identity_id, role, pack, scopes
-                           FROM authority.member_override
-                          WHERE organization_id = p.organization_id AND identity_id = $1
-                         OFFSET 0) AS o ON true
+      {JOIN_STANDING.format(group="p.group_id", organization="p.organization_id", identity="$1")}
+     WHERE p.organization_id > $2
      ORDER BY p.organization_id
-     LIMIT $2
+     LIMIT $3
+"""  # noqa: S608, of constants
+
+
+LIST_OVERRIDES = """
+    SELECT b.organization_id, o.identity_id AS overridden_id, o.role AS override_role, o.pack AS override_pack,
+           o.scopes AS override_scopes
+      FROM authority.branch AS b
+     CROSS JOIN LATERAL (SELECT identity_id, role, pack, scopes
+                           FROM authority.member_override
+                          WHERE organization_id = b.organization_id AND identity_id = $2
+                         OFFSET 0) AS o
+     WHERE b.group_id = $1
+       AND b.organization_id > $3
+     ORDER BY b.organization_id
+     LIMIT $4
 """
 
 
@@ -236,10 +243,13 @@ async def find_group(tx: Tx) -> UUID | None:
     return row["group_id"] if row else None
 
 
+async def list_owners(tx: Tx) -> list[UUID]:
+    return [row["identity_id"] for row in await tx.fetch(LIST_OWNERS)]
+
+
 async def lock_members(tx: Tx, identities: Sequence[UUID]) -> dict[UUID, Membership]:
     """Those of them who are members, and every owner: whoever takes one away holds all of them, so that one stays."""
-    owners = [row["identity_id"] for row in await tx.fetch(LIST_OWNERS)]
-    rows = await tx.lock(LOCK_MEMBERS, [*{*identities, *owners}], lambda identity: identity)
+    rows = await tx.lock(LOCK_MEMBERS, [*{*identities, *await list_owners(tx)}], lambda identity: identity)
     return {
         identity: Membership(
             row["role"],
@@ -307,10 +317,20 @@ async def list_branches(tx: PlatformTx, group: UUID, after: UUID, limit: int) ->
 
 
 async def list_organizations(
-    tx: PlatformTx, identity: UUID, limit: int
+    tx: PlatformTx, identity: UUID, after: UUID, limit: int
 ) -> list[tuple[UUID, UUID, Membership | None, Membership | Denial | None]]:
-    rows = await tx.fetch(LIST_ORGANIZATIONS, identity, limit)
+    rows = await tx.fetch(LIST_ORGANIZATIONS, identity, after, limit)
     return [(row["organization_id"], row["group_id"], member_of(row), override_of(row)) for row in rows]
+
+
+async def find_overrides(tx: PlatformTx, group: UUID, identity: UUID) -> dict[UUID, Membership | Denial]:
+    """What somebody is instead, in every organisation of a group that says so, however many they are."""
+    found: dict[UUID, Membership | Denial] = {}
+    after = UUID(int=0)
+    while rows := await tx.fetch(LIST_OVERRIDES, group, identity, after, PAGE):
+        after = rows[-1]["organization_id"]
+        found.update((row["organization_id"], override) for row in rows if (override := override_of(row)))
+    return found
 
 
 async def put_modules(tx: Tx, modules: Mapping[str, bool]) -> None:

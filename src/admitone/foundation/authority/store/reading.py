@@ -5,19 +5,17 @@ from uuid import UUID
 
 from admitone.foundation.authority.model import KeyPurpose, Known, KnownKey, KnownSession, Membership
 from admitone.foundation.authority.policy import Switch, membership_in
-from admitone.foundation.authority.store.members import member_of, override_of
+from admitone.foundation.authority.store.members import JOIN_STANDING, STANDING, member_of, override_of
 from admitone.kernel.db import PlatformTx, Record
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId
 
 # One statement for all who arrived together. Each part is found by one index, whatever the tables held when the plan
 # was made (OFFSET 0 keeps the parts apart).
-RESOLVE = """
+RESOLVE = f"""
     SELECT a.digest, a.organization_id,
            s.id AS session_id, s.identity_id, s.email_verified_at, s.proved_at,
            k.id AS key_id, k.organization_id AS key_organization_id, k.purpose, k.scopes AS key_scopes,
-           m.role AS member_role, m.pack AS member_pack, m.scopes AS member_scopes, m.branches,
-           o.identity_id AS overridden_id, o.role AS override_role, o.pack AS override_pack,
-           o.scopes AS override_scopes, e.modules, x.key AS stop
+           {STANDING}, e.modules, x.key AS stop
       FROM unnest($1::bytea[], $2::uuid[]) AS a(digest, organization_id)
       LEFT JOIN LATERAL (SELECT id, identity_id, email_verified_at,
                                 GREATEST(authenticated_at, stepped_up_at) AS proved_at
@@ -31,14 +29,7 @@ RESOLVE = """
                          OFFSET 0) AS k ON true
       LEFT JOIN LATERAL (SELECT group_id FROM authority.branch WHERE organization_id = a.organization_id
                          OFFSET 0) AS b ON true
-      LEFT JOIN LATERAL (SELECT role, pack, scopes, branches
-                           FROM authority.group_member
-                          WHERE organization_id = b.group_id AND identity_id = s.identity_id
-                         OFFSET 0) AS m ON true
-      LEFT JOIN LATERAL (SELECT identity_id, role, pack, scopes
-                           FROM authority.member_override
-                          WHERE organization_id = a.organization_id AND identity_id = s.identity_id
-                         OFFSET 0) AS o ON true
+      {JOIN_STANDING.format(group="b.group_id", organization="a.organization_id", identity="s.identity_id")}
       LEFT JOIN LATERAL (SELECT array_agg(module) AS modules
                            FROM authority.module_entry
                           WHERE organization_id = a.organization_id AND enabled
@@ -49,7 +40,7 @@ RESOLVE = """
                             AND key = 'stop:identity:idn_' || replace(s.identity_id::text, '-', '')
                             AND expires_at > $3
                          OFFSET 0) AS x ON true
-"""
+"""  # noqa: S608, of constants
 
 
 FIND_SWITCHES = """
@@ -63,21 +54,12 @@ FIND_SWITCHES = """
 """
 
 
-FIND_MEMBERSHIP = """
-    SELECT m.role AS member_role, m.pack AS member_pack, m.scopes AS member_scopes, m.branches,
-           o.identity_id AS overridden_id, o.role AS override_role, o.pack AS override_pack,
-           o.scopes AS override_scopes
+FIND_MEMBERSHIP = f"""
+    SELECT {STANDING}
       FROM authority.branch AS b
-      LEFT JOIN LATERAL (SELECT role, pack, scopes, branches
-                           FROM authority.group_member
-                          WHERE organization_id = b.group_id AND identity_id = $2
-                         OFFSET 0) AS m ON true
-      LEFT JOIN LATERAL (SELECT identity_id, role, pack, scopes
-                           FROM authority.member_override
-                          WHERE organization_id = b.organization_id AND identity_id = $2
-                         OFFSET 0) AS o ON true
+      {JOIN_STANDING.format(group="b.group_id", organization="b.organization_id", identity="$2")}
      WHERE b.organization_id = $1
-"""
+"""  # noqa: S608, of constants
 
 
 async def resolve(tx: PlatformTx, pairs: Sequence[tuple[bytes, UUID | None]]) -> dict[tuple[bytes, UUID | None], Known]:

@@ -27,13 +27,12 @@ from admitone.foundation.identity.routes.wire import (
     SHOWN_PER_IDENTITY,
     SOME_TOKENS,
     Code,
-    ReasonCode,
     Tokens,
     auth_contract,
 )
 from admitone.foundation.identity.store.apple import subject_hashes
 from admitone.kernel.authority import FeatureDisabled
-from admitone.kernel.contracts import Audience, Call, Example, Wire
+from admitone.kernel.contracts import Audience, Call, Example, ReasonCode, Wire
 from admitone.kernel.limits import Hit
 
 IdentityToken = Annotated[str, Meta(max_length=LONGEST)]

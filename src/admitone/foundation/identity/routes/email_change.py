@@ -16,10 +16,9 @@ from admitone.foundation.identity.routes.wire import (
     SHOWN_PER_IDENTITY,
     Code,
     Email,
-    ReasonCode,
     auth_contract,
 )
-from admitone.kernel.contracts import Audience, Call, Example, Wire
+from admitone.kernel.contracts import Audience, Call, Example, ReasonCode, Wire
 from admitone.kernel.errors import Throttled
 from admitone.kernel.figures import RESET_PER_IDENTITY
 from admitone.kernel.limits import Hit

@@ -18,10 +18,9 @@ from admitone.foundation.identity.routes.wire import (
     SCOPE,
     SHOWN_PER_IDENTITY,
     Code,
-    ReasonCode,
     auth_contract,
 )
-from admitone.kernel.contracts import Audience, Call, Example, Wire
+from admitone.kernel.contracts import Audience, Call, Example, ReasonCode, Wire
 
 A_SECRET: Final = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"  # noqa: S105
 SOME_CODES: Final = ("abcd-efgh-jkmn-pqrs",) * 10

@@ -31,7 +31,6 @@ Email = Annotated[str, Meta(max_length=320)]
 Password = Annotated[str, Meta(max_length=1000)]
 Code = Annotated[str, Meta(min_length=1, max_length=40)]
 Token = Annotated[str, Meta(max_length=512)]
-ReasonCode = Annotated[str, Meta(pattern="^[A-Z][A-Z0-9_]{2,63}$", max_length=64)]
 DisplayName = Annotated[str, Meta(min_length=1, max_length=100)]
 
 BY_OWNER: Final = "BY_OWNER"

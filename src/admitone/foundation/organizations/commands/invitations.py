@@ -21,10 +21,12 @@ from admitone.foundation.organizations.errors import (
     InvitationNotFound,
     InvitationOfAnother,
 )
+from admitone.foundation.organizations.handlers import expire_invitations
 from admitone.foundation.organizations.model import (
     INVITATION_LASTS,
     Answer,
     Changed,
+    Due,
     InvitationId,
     InvitationState,
     Invite,
@@ -33,7 +35,7 @@ from admitone.foundation.organizations.model import (
     Organization,
     Revocation,
 )
-from admitone.foundation.organizations.policy import ROLE_WORDS, Branch, Group, impossible, why_not_change
+from admitone.foundation.organizations.policy import ROLE_WORDS, Branch, Group, why_not_change, why_not_invite
 from admitone.foundation.organizations.store import invitations as store
 from admitone.foundation.organizations.store.invitations import Held, NewInvitation
 from admitone.foundation.organizations.store.organizations import get_organization
@@ -43,6 +45,7 @@ from admitone.kernel.crypto import new_secret
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.jobs import Job, enqueue
 from admitone.kernel.scope import Caller
 from admitone.kernel.words import Words
 
@@ -77,7 +80,10 @@ async def invite(tx: Tx, invites: Sequence[Invite]) -> list[Invited | Refusal]:
     outcomes: list[Invited | Refusal] = []
     written: list[tuple[Invite, NewInvitation, str]] = []
     for each in invites:
-        refusal = _why_not_invite(team, each) or (AlreadyInvited() if taken & {*hashes[each.email]} else None)
+        assert each.caller.actor is not None
+        refusal = why_not_invite(team, each, each.caller.actor, each.membership) or (
+            AlreadyInvited() if taken & {*hashes[each.email]} else None
+        )
         if refusal:
             outcomes.append(refusal)
             continue
@@ -89,18 +95,13 @@ async def invite(tx: Tx, invites: Sequence[Invite]) -> list[Invited | Refusal]:
     await store.move(tx, sorted(overdue), InvitationState.EXPIRED)
     await store.insert_invitations(tx, [row for _, row, _ in written])
     await audit.record(tx, [_entry(each, organization.id, row) for each, row, _ in written])
+    await enqueue(tx, [_end(each, row) for each, row, _ in written])
     await mail.post(tx, [_letter(organization, each, token) for each, _, token in written])
     return outcomes
 
 
 def _callers(inputs: Sequence[Invite] | Sequence[Revocation]) -> list[UUID]:
     return sorted({each.caller.actor.uuid for each in inputs if each.caller.actor})
-
-
-def _why_not_invite(team: Team, each: Invite) -> Refusal | None:
-    assert each.caller.actor is not None
-    refusal = impossible(each.membership)
-    return refusal or why_not_change(team.effective(each.group, each.caller.actor.uuid), None, each.membership)
 
 
 def _draft(organization: OrganizationId, each: Invite, email_hash: bytes, now: datetime) -> tuple[NewInvitation, str]:
@@ -128,12 +129,17 @@ def _entry(each: Invite, organization: OrganizationId, row: NewInvitation) -> au
     return audit.Entry(each.caller, "organization.invite", str(InvitationId(row.id)), after=after)
 
 
+def _end(each: Invite, row: NewInvitation) -> Job:
+    own = InvitationId(row.id)
+    return Job.of(expire_invitations, Due(own), each.caller, key=f"expire:{own}", run_at=row.expires_at)
+
+
 def _letter(organization: Organization, each: Invite, token: str) -> Letter:
     language = organization.settings.language
     values: dict[str, str | int] = {
         "organization": organization.settings.display_name,
         "role": Words(language).say(ROLE_WORDS[each.membership.role]),
-        "link": f"/invitations/accept?token={token}",
+        "link": f"/invitations/accept#{token}",
         "days": INVITATION_LASTS.days,
     }
     return Letter(each.caller, each.email, Template.ORGANIZATION_INVITATION, language, values)
@@ -154,7 +160,7 @@ async def revoke(tx: Tx, revocations: Sequence[Revocation]) -> list[InvitationId
             continue
         actor = team.effective(each.group, each.caller.actor.uuid)
         if refusal := why_not_change(actor, found.membership, None):
-            outcomes.append(refusal)
+            outcomes.append(refusal.to(each.caller.actor))
             continue
         made[found.id] = each.caller
         outcomes.append(found.id)
@@ -203,17 +209,16 @@ def _why_not_join(
     if found is None or found.invitation.id in joined:
         return InvitationNotFound()
     invitation = found.invitation
-    if found.email_hash not in each.hashes:
-        return InvitationOfAnother().to(each.caller.actor)
     match invitation.state_at(now):
         case InvitationState.EXPIRED:
             return InvitationExpired()
         case InvitationState.ACCEPTED | InvitationState.REVOKED:
             return InvitationNotFound()
+    if found.email_hash not in each.hashes:
+        return InvitationOfAnother().to(each.caller.actor)
     who = each.caller.actor.uuid
     if team.knows(who) or each.group.get(who) is not None:
         return AlreadyMember()
-    inviter = team.effective(each.group, invitation.invited_by.uuid)
-    if why_not_change(inviter, None, invitation.membership):
+    if why_not_invite(team, each, invitation.invited_by, invitation.membership):
         return InvitationNotFound()
     return None

@@ -33,11 +33,20 @@ async def set_official_email(tx: Tx, changes: Sequence[OfficialEmailChange]) -> 
     await audit.record(tx, [_entry(change, organization.official) for change in changes])
     values = {
         "organization": organization.settings.display_name,
-        "link": f"{settings_url(official)}&token={link.text}",
+        "link": f"{settings_url(official)}#{link.text}",
     }
     language = organization.settings.language
-    await mail.post(tx, [Letter(last.caller, last.email, Template.VERIFY_OFFICIAL_EMAIL, language, values)])
+    letters = [Letter(last.caller, last.email, Template.VERIFY_OFFICIAL_EMAIL, language, values)]
+    if former := _proved(organization.official):
+        said = {"organization": organization.settings.display_name}
+        letters.append(Letter(last.caller, former, Template.OFFICIAL_EMAIL_CHANGED, language, said))
+    await mail.post(tx, letters)
     return [official for _ in changes]
+
+
+def _proved(official: OfficialEmail) -> str | None:
+    """Whoever reads the address that counted hears of its end; one that was never proved may be a stranger's."""
+    return official.email if official.verified_at else None
 
 
 def _entry(change: OfficialEmailChange, before: OfficialEmail) -> audit.Entry:
@@ -45,7 +54,12 @@ def _entry(change: OfficialEmailChange, before: OfficialEmail) -> audit.Entry:
     was = {"verified": before.verified_at is not None, "named": before.email is not None}
     then = {"verified": False, "named": True}
     return audit.Entry(
-        change.caller, "organization.set_official_email", str(before.organization), before=was, after=then
+        change.caller,
+        "organization.set_official_email",
+        str(before.organization),
+        change.reason_code,
+        before=was,
+        after=then,
     )
 
 

@@ -1,16 +1,21 @@
 """Teams: what people are in a group, and in one branch of it instead.
 
-Promise: whoever changes somebody holds both their own row and the other's, and every owner's, until the end; so what
-was decided is still so when it is written, and two owners who remove each other leave one.
+Promise: whoever changes somebody in a group holds both their own row of the group and the other's, and every owner's,
+until the end; so what was decided of the group is still so when it is written, and two owners who remove each other
+leave one. An organisation holds no rows of others: what the group says is read a moment before a branch decides, and
+what branches say instead a moment before the group does. Whoever is demoted in that moment can still do one thing more.
+
+Whoever leaves a group is first shut out of each branch that says something about them, then out of the group, and then
+forgotten by the branches: cut short anywhere, they have no more than before, and it can be repeated.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 from admitone.foundation.authority import api as authority
-from admitone.foundation.authority.api import Level, Membership
+from admitone.foundation.authority.api import Denial, Level, Membership, membership_in
 from admitone.foundation.organizations.facts import MemberChanged, MemberFate
-from admitone.foundation.organizations.model import Change, Changed
+from admitone.foundation.organizations.model import Change, Changed, Leaving
 from admitone.foundation.organizations.policy import Branch, Group
 from admitone.kernel import audit
 from admitone.kernel.commands import command
@@ -40,6 +45,29 @@ async def change_overrides(tx: Tx, changes: Sequence[Change]) -> list[Changed | 
     return outcomes
 
 
+@command()
+async def shut_out(tx: Tx, leavings: Sequence[Leaving]) -> list[Changed | Refusal]:
+    """In a branch's scope: whoever leaves the group is nothing here any more, whatever the branch said. Ranks were
+    asked in the mother."""
+    overrides = await authority.lock_overrides(tx, [each.target.uuid for each in leavings])
+    branch = tx.scope.organization.uuid
+    outcomes: list[Changed | Refusal] = [
+        Changed(each.target, Level.BRANCH, membership_in(branch, each.member, overrides.get(each.target.uuid)), None)
+        for each in leavings
+    ]
+    await authority.put_overrides(tx, {who: Denial() for who, override in overrides.items() if override != Denial()})
+    await _tell(tx, leavings, outcomes)
+    return outcomes
+
+
+@command()
+async def forget(tx: Tx, leavings: Sequence[Leaving]) -> list[bool | Refusal]:
+    """In a branch's scope: of whoever has left the group, the branch need not say anything."""
+    overrides = await authority.lock_overrides(tx, [each.target.uuid for each in leavings])
+    await authority.remove_overrides(tx, sorted(overrides))
+    return [True for _ in leavings]
+
+
 async def write_group(tx: Tx, group: Group) -> None:
     await authority.put_members(tx, group.written())
     await authority.remove_members(tx, group.removed())
@@ -56,8 +84,9 @@ def people_of(changes: Sequence[Change]) -> list[Any]:
     return sorted(everybody | {change.caller.actor.uuid for change in changes if change.caller.actor})
 
 
-async def _tell(tx: Tx, changes: Sequence[Change], outcomes: Sequence[Changed | Refusal]) -> None:
-    made = [(c.caller, o) for c, o in zip(changes, outcomes, strict=True) if isinstance(o, Changed)]
+async def _tell(tx: Tx, changes: Sequence[Change] | Sequence[Leaving], outcomes: Sequence[Changed | Refusal]) -> None:
+    callers = [change.caller for change in changes]
+    made = [(caller, each) for caller, each in zip(callers, outcomes, strict=True) if isinstance(each, Changed)]
     await audit.record(tx, [entry_of(caller, tx.scope.organization, changed) for caller, changed in made])
     for caller, changed in made:
         tx.publish(caller, fact_of(tx.scope.organization, changed))

@@ -8,6 +8,7 @@ from admitone.foundation.organizations.routes import (
     organizations,
     team,
 )
+from admitone.foundation.organizations.routes.wires import LETTERS_PER_RECIPIENT, LETTERS_PER_RECIPIENT_HERE
 from admitone.kernel.figures import INVITE_PER_ADDRESS, INVITE_PER_DEVICE
 
 CONTRACTS = (
@@ -23,6 +24,8 @@ LIMITS = (
     official_email.LINKS_PER_ORGANIZATION,
     official_email.PROOFS_PER_ADDRESS,
     invitations.INVITATIONS_PER_ORGANIZATION,
+    LETTERS_PER_RECIPIENT_HERE,
+    LETTERS_PER_RECIPIENT,
     INVITE_PER_ADDRESS,
     INVITE_PER_DEVICE,
 )

@@ -11,8 +11,8 @@ from admitone.foundation.organizations.errors import OrganizationNotFound
 from admitone.foundation.organizations.queries import ACROSS, FIRST, PEOPLE, Member
 from admitone.foundation.organizations.routes.organizations import group_of
 from admitone.foundation.organizations.routes.team import level_of
-from admitone.foundation.organizations.routes.wires import TEAM_RW, ReasonCode, here
-from admitone.kernel.contracts import Audience, Call, Contract, Example, Stream, Wire, Writes
+from admitone.foundation.organizations.routes.wires import TEAM_RW, here
+from admitone.kernel.contracts import Audience, Call, Contract, Example, ReasonCode, Stream, Wire, Writes
 from admitone.kernel.ids import OrganizationId
 
 ROWS = 100

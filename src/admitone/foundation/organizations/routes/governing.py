@@ -92,7 +92,7 @@ async def flip(call: Call, request: SwitchRequest) -> ModuleAnswer:
 
 class AcceptRequest(Wire):
     document: LegalDocument
-    version: Annotated[str, Meta(pattern="^[0-9A-Za-z][0-9A-Za-z.-]*$", max_length=40)]
+    version: Annotated[str, Meta(pattern=r"^[0-9A-Za-z][0-9A-Za-z.-]*$(?!\n)", max_length=40)]
 
 
 class AcceptanceAnswer(Wire):

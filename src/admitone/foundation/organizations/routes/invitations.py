@@ -1,10 +1,11 @@
 """Invitations: ask somebody to join, take it back, say yes."""
 
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from admitone.foundation.authority import api as authority
-from admitone.foundation.authority.api import Level, MemberRole, RolePack
+from admitone.foundation.authority.api import Level, MemberRole, RolePack, covers
 from admitone.foundation.identity.api import InvalidEmail, email_hashes, list_profiles, normalise_email
 from admitone.foundation.organizations.commands.invitations import TOKEN, accept, invite, revoke
 from admitone.foundation.organizations.errors import (
@@ -24,7 +25,7 @@ from admitone.foundation.organizations.model import (
     Invite,
     Revocation,
 )
-from admitone.foundation.organizations.queries import LAST, PEOPLE
+from admitone.foundation.organizations.queries import ACROSS, LAST, PEOPLE
 from admitone.foundation.organizations.routes.official_email import Token
 from admitone.foundation.organizations.routes.organizations import group_of
 from admitone.foundation.organizations.routes.team import (
@@ -33,8 +34,19 @@ from admitone.foundation.organizations.routes.team import (
     Grant,
     MembershipAnswer,
     in_group,
+    instead_of,
 )
-from admitone.foundation.organizations.routes.wires import SOME, SOMEBODY, TEAM_R, TEAM_RW, THEN, Email, here, me
+from admitone.foundation.organizations.routes.wires import (
+    SOME,
+    SOMEBODY,
+    TEAM_R,
+    TEAM_RW,
+    THEN,
+    Email,
+    count_letter,
+    here,
+    me,
+)
 from admitone.foundation.organizations.store import invitations as store
 from admitone.kernel.contracts import (
     Audience,
@@ -60,7 +72,8 @@ SOME_INVITATION: Final = InvitationId.parse("inv_0198c9a40000700080000000000000a
 
 class InvitationAnswer(Wire):
     id: InvitationId
-    email: str
+    email: str | None
+    """While it is pending, and whole only for those who may invite."""
     level: Level
     membership: MembershipAnswer
     state: InvitationState
@@ -101,13 +114,14 @@ invitations = Contract(
 async def list_invited(call: Call, request: PageRequest) -> Page[InvitationAnswer]:
     (after,) = request.after(tuple[UUID]) or (LAST,)
     found, now = await call.read(store.list_invitations, after, request.limit + 1)
+    may_invite = covers(await call.read(authority.find_scopes, here(call), me(call), scope=ACROSS), TEAM_RW)
 
     def shown(each: Invitation) -> InvitationAnswer:
         given = MembershipAnswer.of(each.membership)
         assert given is not None
         return InvitationAnswer(
             id=each.id,
-            email=each.email,
+            email=_told(each, now) if may_invite else masked(_told(each, now)),
             level=each.membership.level,
             membership=given,
             state=each.state_at(now),
@@ -117,6 +131,18 @@ async def list_invited(call: Call, request: PageRequest) -> Page[InvitationAnswe
         )
 
     return page_of([shown(each) for each in found], request.limit, key=lambda answer: (answer.id.uuid,))
+
+
+def _told(invitation: Invitation, now: datetime) -> str | None:
+    return invitation.email if invitation.state_at(now) is InvitationState.PENDING else None
+
+
+def masked(email: str | None) -> str | None:
+    """Enough to recognise whom one knows."""
+    if email is None:
+        return None
+    local, _, domain = email.rpartition("@")
+    return f"{local[:1]}***@{domain}"
 
 
 class InviteRequest(Grant, kw_only=True):
@@ -169,7 +195,9 @@ async def send(call: Call, request: InviteRequest) -> InvitedAnswer:
         normalise_email(request.email),
         await request.membership(call, group),
         await in_group(call, group, here(call), [me(call)]),
+        await instead_of(call, group, me(call)) if group == here(call) else {},
     )
+    await count_letter(call, wanted.email)
     invited = await call.batch(invite, wanted)
     return InvitedAnswer(id=invited.id, expires_at=invited.expires_at)
 
@@ -247,10 +275,13 @@ async def join(call: Call, request: AcceptRequest) -> JoinedAnswer:
     if group is None or inviter is None or me(call) not in profiles:
         raise InvitationNotFound
     hashes = frozenset(each.digest for each in email_hashes(profiles[me(call)].email))
-    standing = {}
-    if group != secret.organization.uuid:
-        standing = await in_group(call, OrganizationId(group), secret.organization, [me(call), inviter])
-    joined = await call.batch(accept, Answer(call.caller, secret.digest, hashes, inviter, standing), scope=scope)
+    mother = OrganizationId(group)
+    if mother == secret.organization:
+        answer = Answer(call.caller, secret.digest, hashes, inviter, {}, await instead_of(call, mother, inviter))
+    else:
+        standing = await in_group(call, mother, secret.organization, [me(call), inviter])
+        answer = Answer(call.caller, secret.digest, hashes, inviter, standing)
+    joined = await call.batch(accept, answer, scope=scope)
     given = MembershipAnswer.of(joined.membership)
     assert given is not None
     return JoinedAnswer(organization=joined.organization, level=joined.membership.level, membership=given)

@@ -14,8 +14,8 @@ from admitone.foundation.organizations.errors import OfficialEmailRequired, Offi
 from admitone.foundation.organizations.gate import require_official_email
 from admitone.foundation.organizations.model import OfficialEmail, OfficialEmailChange, OfficialEmailProof
 from admitone.foundation.organizations.policy import why_not_official
-from admitone.foundation.organizations.routes.wires import SETTINGS_R, SETTINGS_RW, SOME, Email, ReasonCode
-from admitone.kernel.contracts import Audience, Call, Contract, Example, Instant, Wire
+from admitone.foundation.organizations.routes.wires import SETTINGS_R, SETTINGS_RW, SOME, Email, count_letter
+from admitone.kernel.contracts import Audience, Call, Contract, Example, Instant, ReasonCode, Wire
 from admitone.kernel.crypto import MalformedSecret, read_secret
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.limits import Limit, Per
@@ -29,6 +29,7 @@ Token = Annotated[str, Meta(min_length=10, max_length=120)]
 
 class OfficialRequest(Wire):
     email: Email
+    reason_code: ReasonCode
 
 
 class OfficialAnswer(Wire):
@@ -41,7 +42,8 @@ name = Contract(
     version="1.0.0",
     owner="organizations",
     consumers=("web", "mobile"),
-    summary="Name the official e-mail; a link goes there, and the address counts when it comes back.",
+    summary="Name the official e-mail; a link goes there, and the address counts when it comes back. "
+    "Whoever reads the former one is told.",
     put="/api/org/{organizationId}/official-email",
     takes=OfficialRequest,
     gives=OfficialAnswer,
@@ -50,12 +52,13 @@ name = Contract(
     permission=SETTINGS_RW,
     limits=(LINKS_PER_ORGANIZATION,),
     verified_only=True,
+    step_up=True,
     repeats="the same address gets another link, and the last one counts",
     order_key="organizationId",
     examples=(
         Example(
             "named",
-            takes=OfficialRequest(email="Geral@Clube.example"),
+            takes=OfficialRequest(email="Geral@Clube.example", reason_code="NEW_OFFICE"),
             gives=OfficialAnswer(email="geral@clube.example", verified_at=None),
         ),
     ),
@@ -64,7 +67,8 @@ name = Contract(
 
 @name.serves
 async def set_address(call: Call, request: OfficialRequest) -> OfficialAnswer:
-    wanted = OfficialEmailChange(call.caller, normalise_email(request.email))
+    wanted = OfficialEmailChange(call.caller, normalise_email(request.email), request.reason_code)
+    await count_letter(call, wanted.email)
     official = await call.batch(set_official_email, wanted)
     return OfficialAnswer(email=official.email, verified_at=official.verified_at)
 

@@ -49,6 +49,7 @@ from admitone.kernel.contracts import (
     Page,
     PageRequest,
     Wire,
+    cursor_of,
     page_of,
 )
 from admitone.kernel.ids import OrganizationId
@@ -151,31 +152,38 @@ mine = Contract(
     consumers=("web", "mobile"),
     summary="The organisations in which I am something.",
     get="/api/organizations",
-    gives=list[PlaceAnswer],
+    takes=PageRequest,
+    gives=Page[PlaceAnswer],
     audience=Audience.PERSON,
     order_key="id",
     examples=(
         Example(
             "owner",
-            gives=[
-                PlaceAnswer(
-                    id=SOME,
-                    display_name="Clube do Porto",
-                    status=OrganizationStatus.ACTIVE,
-                    group=SOME,
-                    role=MemberRole.OWNER,
-                    pack=None,
-                    level=Level.GROUP,
-                )
-            ],
+            takes=PageRequest(limit=1),
+            gives=Page(
+                items=[
+                    PlaceAnswer(
+                        id=SOME,
+                        display_name="Clube do Porto",
+                        status=OrganizationStatus.ACTIVE,
+                        group=SOME,
+                        role=MemberRole.OWNER,
+                        pack=None,
+                        level=Level.GROUP,
+                    )
+                ],
+                next_cursor=None,
+            ),
         ),
     ),
 )
 
 
 @mine.serves
-async def list_mine(call: Call) -> list[PlaceAnswer]:
-    return [
+async def list_mine(call: Call, request: PageRequest) -> Page[PlaceAnswer]:
+    (after,) = request.after(tuple[UUID]) or (FIRST,)
+    places, last = await call.read(queries.list_places, me(call), after, request.limit, scope=ACROSS)
+    items = [
         PlaceAnswer(
             id=place.card.id,
             display_name=place.card.display_name,
@@ -185,8 +193,9 @@ async def list_mine(call: Call) -> list[PlaceAnswer]:
             pack=place.membership.pack,
             level=place.membership.level,
         )
-        for place in await call.read(queries.list_places, me(call), scope=ACROSS)
+        for place in places
     ]
+    return Page(items=items, next_cursor=cursor_of((last,)) if last else None)
 
 
 show = Contract(

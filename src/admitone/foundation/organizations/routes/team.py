@@ -10,7 +10,7 @@ from admitone.foundation.authority import api as authority
 from admitone.foundation.authority.api import Denial, Level, MemberRole, Membership, RolePack
 from admitone.foundation.identity.api import Profile, list_profiles
 from admitone.foundation.organizations import queries
-from admitone.foundation.organizations.commands.team import change_members, change_overrides
+from admitone.foundation.organizations.commands.team import change_members, change_overrides, forget, shut_out
 from admitone.foundation.organizations.errors import (
     BranchesOfBranch,
     BranchNotFound,
@@ -23,7 +23,8 @@ from admitone.foundation.organizations.errors import (
     PackWithoutItsRole,
     UnknownScope,
 )
-from admitone.foundation.organizations.model import Change, Changed
+from admitone.foundation.organizations.model import Change, Changed, Leaving
+from admitone.foundation.organizations.policy import why_not_leave
 from admitone.foundation.organizations.queries import ACROSS, FIRST, PEOPLE, Member
 from admitone.foundation.organizations.routes.organizations import group_of
 from admitone.foundation.organizations.routes.wires import SOMEBODY, TEAM_R, TEAM_RW, here, me
@@ -31,7 +32,7 @@ from admitone.kernel.contracts import Audience, Call, Contract, Example, Page, P
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import Scope
 
-ScopeName = Annotated[str, Meta(min_length=3, max_length=60, pattern=r"^[A-Z]+(_[A-Z]+)*_(\*|[A-Z]+)$")]
+ScopeName = Annotated[str, Meta(min_length=3, max_length=60, pattern=r"^[A-Z]+(_[A-Z]+)*_(\*|[A-Z]+)$(?!\n)")]
 Scopes = Annotated[list[ScopeName], Meta(max_length=40)]
 Branches = Annotated[list[OrganizationId], Meta(min_length=1, max_length=200)]
 
@@ -237,17 +238,8 @@ remove = Contract(
 @remove.serves
 async def take_out(call: Call, request: MemberRequest) -> ChangeAnswer:
     group = await group_of(call)
-    try:
-        changed = await turn(call, group, request.identity, None)
-    except MemberNotFound:
-        # Of a removal that was cut short the branches are left.
-        left = await forget_overrides(call, group, request.identity) if group == here(call) else []
-        if not left:
-            raise
-        return ChangeAnswer.of(left[-1])
-    if group == here(call):
-        await forget_overrides(call, group, request.identity)
-    return ChangeAnswer.of(changed)
+    leave = see_off if group == here(call) else take_back
+    return ChangeAnswer.of(await leave(call, group, request.identity))
 
 
 deny = Contract(
@@ -283,7 +275,9 @@ def level_of(call: Call, group: OrganizationId) -> Level:
 async def turn(call: Call, group: OrganizationId, who: IdentityId, to: Membership | Denial | None) -> Changed:
     """Make somebody something, at the level of the organisation that is called."""
     if group == here(call):
-        return await call.batch(change_members, Change(call.caller, who, to))
+        return await call.batch(
+            change_members, Change(call.caller, who, to, {}, await instead_of(call, group, me(call)))
+        )
     standing = await in_group(call, group, here(call), [me(call), who])
     return await call.batch(change_overrides, Change(call.caller, who, to, standing))
 
@@ -297,19 +291,35 @@ async def in_group(
     return {who: member for who, (member, _) in found.items()}
 
 
-async def forget_overrides(call: Call, group: OrganizationId, who: IdentityId) -> list[Changed]:
-    """Whoever leaves the group leaves its branches, too."""
-    places = await call.read(authority.list_organizations, who.uuid, queries.MOST_ORGANIZATIONS, scope=ACROSS)
-    standing = await in_group(call, group, group, [me(call), who])
-    return [
-        await call.batch(
-            change_overrides,
-            Change(call.caller, who, None, standing),
-            scope=Scope(OrganizationId(organization), "a member leaves the group"),
-        )
-        for organization, of_group, _, override in places
-        if of_group == group.uuid and override is not None
-    ]
+async def instead_of(call: Call, group: OrganizationId, who: IdentityId) -> dict[UUID, Membership | Denial]:
+    """What branches say that somebody is, which the mother does not see."""
+    return await call.read(authority.find_overrides, group.uuid, who.uuid, scope=ACROSS)
+
+
+async def take_back(call: Call, group: OrganizationId, who: IdentityId) -> Changed:
+    """What only this branch said."""
+    return await turn(call, group, who, None)
+
+
+async def see_off(call: Call, group: OrganizationId, who: IdentityId) -> Changed:
+    """Out of the group and all its branches. That one may is asked before anything is written."""
+    known = await in_group(call, group, group, [me(call), who])
+    overrides, member = await instead_of(call, group, who), known[who.uuid]
+    if member is None and not overrides:
+        raise MemberNotFound
+    standings = [each for each in (member, *overrides.values()) if isinstance(each, Membership)]
+    is_last_owner = await call.read(authority.list_owners) == [who.uuid]
+    oneself = who == me(call)
+    if refusal := why_not_leave(known[me(call).uuid], standings, oneself=oneself, is_last_owner=is_last_owner):
+        raise refusal.to(me(call))
+    leaving = Leaving(call.caller, who, member)
+    branches = [Scope(OrganizationId(branch), "a member leaves the group") for branch in overrides]
+    changed = [await call.batch(shut_out, leaving, scope=branch) for branch in branches]
+    if member is not None:
+        changed.append(await turn(call, group, who, None))
+    for branch in branches:
+        await call.batch(forget, leaving, scope=branch)
+    return changed[-1]
 
 
 CONTRACTS = (members, change, remove, deny)

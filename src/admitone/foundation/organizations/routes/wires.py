@@ -6,28 +6,29 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from admitone.foundation.authority.api import OrganizationModule
-from admitone.foundation.identity.api import normalise_email
+from admitone.foundation.identity.api import email_hashes, normalise_email
 from admitone.foundation.organizations.model import Organization, OrganizationStatus, Settings
 from admitone.kernel.clock import zone
 from admitone.kernel.contracts import Call, Instant, Wire
 from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.limits import Hit, Limit, Per
 from admitone.kernel.scope import GLOBAL
 from admitone.kernel.words import Language
 
 SETTINGS_R, SETTINGS_RW = "SETTINGS_R", "SETTINGS_RW"
 TEAM_R, TEAM_RW = "TEAM_R", "TEAM_RW"
 
+# Python's $ also matches before a line break at the end, which the columns do not take.
 DisplayName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
 LegalName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
-TaxId = Annotated[str, Meta(min_length=2, max_length=40, pattern=r"^[A-Z0-9][A-Z0-9 ./-]*$")]
-Country = Annotated[str, Meta(pattern="^[A-Z]{2}$", max_length=2)]
-InvoicePrefix = Annotated[str, Meta(pattern="^[A-Z0-9]{1,10}$", max_length=10)]
+TaxId = Annotated[str, Meta(min_length=2, max_length=40, pattern=r"^[A-Z0-9][A-Z0-9 ./-]*$(?!\n)")]
+Country = Annotated[str, Meta(pattern=r"^[A-Z]{2}$(?!\n)", max_length=2)]
+InvoicePrefix = Annotated[str, Meta(pattern=r"^[A-Z0-9]{1,10}$(?!\n)", max_length=10)]
 AddressLine = Annotated[str, Meta(min_length=1, max_length=120)]
 Email = Annotated[str, Meta(min_length=3, max_length=254)]
-Currency = Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3)]
+Currency = Annotated[str, Meta(pattern=r"^[A-Z]{3}$(?!\n)", max_length=3)]
 ZoneName = Annotated[str, Meta(min_length=1, max_length=64)]
-City = Annotated[str, Meta(pattern="^[A-Z]{3,8}$", max_length=8)]
-ReasonCode = Annotated[str, Meta(pattern="^[A-Z][A-Z0-9_]{2,63}$", max_length=64)]
+City = Annotated[str, Meta(pattern=r"^[A-Z]{3,8}$(?!\n)", max_length=8)]
 Modules = Annotated[frozenset[OrganizationModule], Meta(max_length=8)]
 
 SOME: Final = OrganizationId.parse("org_0198c9a40000700080000000000000aa")
@@ -124,6 +125,19 @@ SHOWN: Final = OrganizationAnswer(
     version=3,
     created_at=THEN,
 )
+
+
+LETTERS_PER_RECIPIENT_HERE: Final = Limit("organizations.letters_per_recipient_here", 3, 86_400, Per.REQUEST)
+LETTERS_PER_RECIPIENT: Final = Limit("organizations.letters_per_recipient", 10, 86_400, Per.REQUEST)
+"""Of all organisations together: anybody can found one, and whoever is written to has asked none of them."""
+
+
+async def count_letter(call: Call, email: str) -> None:
+    """Before a letter goes to an address that somebody else has typed. What one organisation was refused does not count
+    against the others."""
+    recipient = email_hashes(email)[0].digest.hex()
+    await call.count(Hit(LETTERS_PER_RECIPIENT_HERE, f"{here(call)}:{recipient}"))
+    await call.count(Hit(LETTERS_PER_RECIPIENT, recipient))
 
 
 def here(call: Call) -> OrganizationId:

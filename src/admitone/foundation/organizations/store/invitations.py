@@ -1,4 +1,5 @@
-"""Invitations. The address is sealed for its own row; the token is known by its digest."""
+"""Invitations. The address is sealed for its own row, and gone when the invitation is over, whichever way; the token is
+known by its digest."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -33,42 +34,43 @@ INSERT_INVITATIONS = Insert(
 )
 
 
+COLUMNS = """id, email_sealed, email_hash, level, role, pack, scopes, branches, state, token_digest, invited_by,
+           accepted_by, created_at, expires_at"""
+
+
 LOCK_PENDING = Lock(
-    """
-    SELECT id, email_sealed, email_hash, level, role, pack, scopes, branches, state, token_digest, invited_by,
-           accepted_by, created_at, expires_at
+    f"""
+    SELECT {COLUMNS}
       FROM organizations.invitation
      WHERE organization_id = $1
        AND email_hash = ANY($2::bytea[])
        AND state = 'PENDING'
      ORDER BY email_hash
-    """,
+    """,  # noqa: S608, of constants
     key="email_hash",
 )
 
 
 LOCK_BY_TOKEN = Lock(
-    """
-    SELECT id, email_sealed, email_hash, level, role, pack, scopes, branches, state, token_digest, invited_by,
-           accepted_by, created_at, expires_at
+    f"""
+    SELECT {COLUMNS}
       FROM organizations.invitation
      WHERE organization_id = $1
        AND token_digest = ANY($2::bytea[])
      ORDER BY token_digest
-    """,
+    """,  # noqa: S608, of constants
     key="token_digest",
 )
 
 
 LOCK_INVITATIONS = Lock(
-    """
-    SELECT id, email_sealed, email_hash, level, role, pack, scopes, branches, state, token_digest, invited_by,
-           accepted_by, created_at, expires_at
+    f"""
+    SELECT {COLUMNS}
       FROM organizations.invitation
      WHERE organization_id = $1
        AND id = ANY($2::uuid[])
      ORDER BY id
-    """,
+    """,  # noqa: S608, of constants
     key="id",
 )
 
@@ -81,20 +83,19 @@ FIND_INVITER = """
 """
 
 
-LIST_INVITATIONS = """
-    SELECT id, email_sealed, email_hash, level, role, pack, scopes, branches, state, token_digest, invited_by,
-           accepted_by, created_at, expires_at
+LIST_INVITATIONS = f"""
+    SELECT {COLUMNS}
       FROM organizations.invitation
      WHERE organization_id = $1
        AND id < $2
      ORDER BY id DESC
      LIMIT $3
-"""
+"""  # noqa: S608, of constants
 
 
 MOVE = """
     UPDATE organizations.invitation
-       SET state = $3
+       SET state = $3, email_sealed = NULL, email_hash = NULL
      WHERE organization_id = $1
        AND id = ANY($2::uuid[])
        AND state = ANY($4::text[])
@@ -103,7 +104,7 @@ MOVE = """
 
 ACCEPT = """
     UPDATE organizations.invitation AS i
-       SET state = 'ACCEPTED', accepted_by = v.accepted_by
+       SET state = 'ACCEPTED', accepted_by = v.accepted_by, email_sealed = NULL, email_hash = NULL
       FROM unnest($2::uuid[], $3::uuid[]) AS v(id, accepted_by)
      WHERE i.organization_id = $1
        AND i.id = ANY($2::uuid[])
@@ -133,7 +134,7 @@ class Held(msgspec.Struct, frozen=True):
     """An invitation that is locked, with what only the decision needs."""
 
     invitation: Invitation
-    email_hash: bytes
+    email_hash: bytes | None
 
 
 def sealed(organization: OrganizationId, invitation: InvitationId, email: str) -> bytes:
@@ -189,10 +190,11 @@ def _held(tx: Tx, row: Record) -> Held:
 
 
 def _invitation(tx: Tx, row: Record) -> Invitation:
+    sealed, place = row["email_sealed"], _place(tx.scope.organization, row["id"])
     within = None if row["branches"] is None else tuple(row["branches"])
     return Invitation(
         InvitationId(row["id"]),
-        KEYRING().open(row["email_sealed"], _place(tx.scope.organization, row["id"])).decode(),
+        KEYRING().open(sealed, place).decode() if sealed else None,
         Membership(row["role"], row["pack"], tuple(row["scopes"]), Level(row["level"]), within),
         InvitationState(row["state"]),
         IdentityId(row["invited_by"]),

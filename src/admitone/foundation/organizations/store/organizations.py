@@ -47,25 +47,26 @@ INSERT_ORGANIZATION = Insert(
 )
 
 
-FIND_ORGANIZATION = """
-    SELECT organization_id, display_name, legal_name, tax_id, tax_country, invoice_prefix, invoice_address,
+COLUMNS = """organization_id, display_name, legal_name, tax_id, tax_country, invoice_prefix, invoice_address,
            invoice_email, default_currency, time_zone, language, home_city, official_email,
-           official_email_verified_at, status, version, created_at
+           official_email_verified_at, status, version, created_at"""
+
+
+FIND_ORGANIZATION = f"""
+    SELECT {COLUMNS}
       FROM organizations.organization
      WHERE organization_id = $1
-"""
+"""  # noqa: S608, of constants
 
 
 LOCK_ORGANIZATION = Lock(
-    """
-    SELECT organization_id, display_name, legal_name, tax_id, tax_country, invoice_prefix, invoice_address,
-           invoice_email, default_currency, time_zone, language, home_city, official_email,
-           official_email_verified_at, status, version, created_at
+    f"""
+    SELECT {COLUMNS}
       FROM organizations.organization
      WHERE organization_id = $1
        AND organization_id = ANY($2::uuid[])
      ORDER BY organization_id
-    """,
+    """,  # noqa: S608, of constants
     key="organization_id",
 )
 
