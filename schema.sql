@@ -466,7 +466,7 @@ CREATE TABLE authority.session (
     lasts_until timestamp with time zone NOT NULL,
     method text NOT NULL,
     email_verified_at timestamp with time zone,
-    authenticated_at timestamp with time zone NOT NULL,
+    authenticated_at timestamp with time zone,
     stepped_up_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     refreshed_at timestamp with time zone NOT NULL,
@@ -535,9 +535,11 @@ CREATE TABLE identity.challenge (
     expires_at timestamp with time zone NOT NULL,
     used_at timestamp with time zone,
     key text,
+    email_hash bytea,
     CONSTRAINT challenge_attempts_left_check CHECK ((attempts_left >= 0)),
     CONSTRAINT challenge_check CHECK ((expires_at > created_at)),
     CONSTRAINT challenge_digest_check CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT challenge_email_hash_check CHECK ((octet_length(email_hash) = 32)),
     CONSTRAINT challenge_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
     CONSTRAINT challenge_purpose_check CHECK ((purpose = ANY (ARRAY['SIGN_IN'::text, 'RESET'::text, 'LINK'::text, 'CHANGE_EMAIL'::text, 'STEP_UP'::text])))
 );
@@ -631,7 +633,9 @@ CREATE TABLE identity.totp (
     last_step bigint DEFAULT 0 NOT NULL,
     pending_sealed bytea,
     pending_at timestamp with time zone,
+    missed smallint DEFAULT 0 NOT NULL,
     CONSTRAINT totp_counts_when_confirmed CHECK (((secret_sealed IS NULL) = (confirmed_at IS NULL))),
+    CONSTRAINT totp_missed_check CHECK ((missed >= 0)),
     CONSTRAINT totp_not_empty CHECK ((num_nonnulls(secret_sealed, pending_sealed) > 0)),
     CONSTRAINT totp_pending_since CHECK (((pending_sealed IS NULL) = (pending_at IS NULL)))
 );
@@ -1372,6 +1376,9 @@ CREATE INDEX spent_token_by_age ON authority.spent_token USING btree (spent_at);
 
 -- Name: challenge_by_age; Type: INDEX; Schema: identity; Owner: admitone_owner
 CREATE INDEX challenge_by_age ON identity.challenge USING btree (expires_at);
+
+-- Name: challenge_by_email; Type: INDEX; Schema: identity; Owner: admitone_owner
+CREATE INDEX challenge_by_email ON identity.challenge USING btree (email_hash) WHERE (email_hash IS NOT NULL);
 
 -- Name: challenge_by_identity; Type: INDEX; Schema: identity; Owner: admitone_owner
 CREATE INDEX challenge_by_identity ON identity.challenge USING btree (identity_id) WHERE (identity_id IS NOT NULL);

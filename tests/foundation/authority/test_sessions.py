@@ -296,14 +296,3 @@ async def test_a_proof_is_fresh_for_ten_minutes_and_a_rotation_is_none(database:
     async with Database(database_url, clock=StandingClock(instant=stale)) as then:
         await then.run(PEOPLE, lambda tx: authority.step_up(tx, [session.session.uuid]))
     assert isinstance(await ask_at(database_url, stale, ask(rotated_session.access_token)), Granted)
-
-
-async def test_a_confirmed_address_counts_in_every_live_session_at_once(database: Database, reader: AuthorityReader):
-    sessions = [await opened(database)]
-    sessions.append(await opened(database, sessions[0].identity))
-    asks = [an_ask(Audience.PERSON, each.access_token, verified_only=True) for each in sessions]
-    for ask in asks:
-        with pytest.raises(Refusal, match="Confirm"):
-            await reader.ask(ask)
-    await database.run(PEOPLE, lambda tx: authority.confirm_email(tx, [sessions[0].identity.uuid]))
-    assert all([isinstance(await reader.ask(ask), Granted) for ask in asks])

@@ -139,7 +139,7 @@ class House:
             " ORDER BY id DESC LIMIT 500",
             PLATFORM_ORGANIZATION.uuid,
         )
-        read = [(row["template"], contents) for row in rows if (contents := _read(row))]
+        read = [(row["template"], contents) for row in rows if (contents := contents_of_letter(row))]
         return [(template, dict(contents.values)) for template, contents in reversed(read) if contents.to == email]
 
     async def code_to(self, email: str) -> str:
@@ -185,7 +185,7 @@ class House:
         return await self.database.run(PEOPLE, work)
 
 
-def _read(letter: asyncpg.Record) -> Content | None:
+def contents_of_letter(letter: asyncpg.Record) -> Content | None:
     """Unless another test sealed it with keys of its own."""
     try:
         return opened(letter["sealed"], PLATFORM_ORGANIZATION, LetterId(letter["id"]))

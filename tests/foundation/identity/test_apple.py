@@ -20,6 +20,7 @@ from tests.foundation.identity.visitors import (
     PASSWORD,
     PEOPLE,
     Visitor,
+    alarms_of,
     an_account,
     an_authenticator,
     an_email,
@@ -60,6 +61,15 @@ async def test_apples_name_for_somebody_stands_nowhere(application, superuser, o
     assert row["subject_hash"] == KEYRING().hmac(subject, store.PURPOSE).digest
     for table in ("kernel.audit_entry", "kernel.event_log"):
         assert not await superuser.fetchval(f"SELECT count(*) FROM {table} AS t WHERE t::text LIKE $1", f"%{subject}%")
+
+
+@pytest.mark.covers("IDN-018")
+async def test_a_link_that_is_added_is_told_of_and_so_is_an_unknown_device(application, superuser, orchard) -> None:
+    ana, subject = await an_account(application), a_subject()
+    await ana.post("apple/link", identityToken=orchard.token(sub=subject))
+    assert await alarms_of(superuser, ana.identity) == ["APPLE_LINKED"]
+    assert (await Visitor(application).post("apple/sign-in", identityToken=orchard.token(sub=subject))).is_success
+    assert await alarms_of(superuser, ana.identity) == ["APPLE_LINKED", "NEW_DEVICE"]
 
 
 async def test_to_link_it_again_changes_nothing(application, superuser, orchard) -> None:

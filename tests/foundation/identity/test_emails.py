@@ -18,6 +18,7 @@ from admitone.foundation.identity.commands.accounts import NewAccount
 from admitone.foundation.identity.emails import normalise_email
 from admitone.foundation.identity.errors import InvalidEmail
 from admitone.foundation.identity.model import Profile
+from admitone.foundation.mail.model import is_address, on_the_wire
 from admitone.kernel.crypto import KEYRING, KeyRing
 from admitone.kernel.db import Database, PeopleTx
 from admitone.kernel.ids import IdentityId
@@ -45,7 +46,13 @@ YOUNG = KeyRing({2: b"2" * 32})
         ("JOÃO@example.org", "joão@example.org"),
         ("joa\u0303o@example.org", "joão@example.org"),
         ("ﬁ\u2460@example.org", "fi1@example.org"),
-        ("ana@MÜNCHEN.example", "ana@münchen.example"),
+        ("ana@MÜNCHEN.example", "ana@xn--mnchen-3ya.example"),
+        ("ana@m\u0075\u0308nchen.example", "ana@xn--mnchen-3ya.example"),
+        ("ana@XN--MNCHEN-3YA.example", "ana@xn--mnchen-3ya.example"),
+        ("ana@straße.de", "ana@xn--strae-oqa.de"),
+        ("ana@strasse.de", "ana@strasse.de"),
+        *((f"ana@ex{sign}ample.org", "ana@example.org") for sign in "\u00ad\u200b\u2060\u034f\ufe0f"),
+        *((f"ana@example{dot}org", "ana@example.org") for dot in "\u3002\uff0e\uff61"),
         ("ana@xn--mnchen-3ya.example", "ana@xn--mnchen-3ya.example"),
         ("ΑΣ@example.org", "ας@example.org"),
         ("J\u030cana@example.org", "\u01f0ana@example.org"),
@@ -61,7 +68,8 @@ def test_spellings_of_one_address_are_one(written: str, meant: str):
     [
         "", " ", "ana", "@example.org", "ana@", "ana@example", "a na@example.org", "ana@@example.org", "ana@example..org",
         "ana@example.org\r\nBcc: eva@example.org", "ana\u200b@example.org", "<ana@example.org>", '"a b"@example.org',
-        "ana@exa mple.org", "ana@-example.org", "a" * 65 + "@example.org", f"ana@{'a' * 64}.org", "ana@" + "a." * 130 + "org",
+        "ana@exa mple.org", "ana@-example.org", "ana@xn--a.org", "ana@☃.example.org", "ana@exa_mple.org", "ana@example.org.",
+        "ana@\u202eexample.org", "a" * 65 + "@example.org", f"ana@{'a' * 64}.org", "ana@" + "a." * 130 + "org",
     ],
 )  # fmt: skip
 async def test_what_is_no_address_is_refused_everywhere(house: House, written: str):
@@ -80,6 +88,24 @@ def test_a_normal_form_is_its_own(local: str, domain: str):
         except InvalidEmail:
             continue
         assert normalise_email(once) == once
+
+
+@given(st.text(max_size=12), st.text(max_size=12), st.sampled_from(["", "\u00ad", "\u200b", "\u2060", "ß", "\u200d"]))
+def test_what_is_sent_to_one_mailbox_is_one_address(local: str, domain: str, sign: str):
+    written = [f"{local}@{domain}{sign}a.org", f"{local}@{domain}a.org", f"{local}@{domain.upper()}{sign}a。org"]
+    normal: dict[str, str] = {}
+    for each in written:
+        if is_address(each):
+            assert normal.setdefault(on_the_wire(each), normalise_email(each)) == normalise_email(each)
+
+
+def test_every_letter_of_a_domain_is_normalised_to_where_mail_goes():
+    for number in range(sys.maxunicode + 1):
+        if unicodedata.normalize("NFKC", chr(number)).lower() == chr(number) and number > 0x3000:
+            continue
+        written = f"ana@a{chr(number)}b.org"
+        if is_address(written):
+            assert normalise_email(written) == on_the_wire(written), f"U+{number:04X}"
 
 
 def test_every_letter_there_is_has_one_normal_form():

@@ -146,6 +146,15 @@ async def test_the_fourth_letter_is_not_sent_and_nobody_is_told(house: House, pa
     assert len(await house.letters_to(email)) == 4
 
 
+@pytest.mark.covers("IDN-021")
+async def test_other_spellings_of_one_mailbox_get_no_letters_more(house: House):
+    email = an_email()
+    for sign in ("", "\u00ad", "\u200b", "\u2060", "\u034f"):
+        written = email.replace("example", f"exam{sign}ple")
+        assert (await house.a_visitor().post("send-otp", email=written)).status_code == 202
+    assert len(await house.letters_to(email)) == 3
+
+
 async def test_from_one_place_twenty_letters_go_out_at_most(house: House):
     place = an_address()
     sent = [(await house.a_visitor(address=place).post("send-otp", email=an_email())).status_code for _ in range(21)]

@@ -10,6 +10,7 @@ import pytest
 from admitone.entrypoints.http import Application
 from admitone.foundation.identity.commands import factors
 from admitone.kernel.db import PeopleTx
+from admitone.kernel.scope import Caller
 from tests.foundation.identity.visitors import (
     PASSWORD,
     PEOPLE,
@@ -121,11 +122,11 @@ async def test_a_code_shown_by_ten_at_once_is_accepted_once(application) -> None
     for shown in (totp.at(await now_of(ana)), codes[0]):
 
         async def accept(tx: PeopleTx, shown: str = shown) -> bool:
-            return (await factors.accept(tx, [(ana.identity, shown)]))[0]
+            return (await factors.accept(tx, [(Caller(), ana.identity, shown)]))[0]
 
         runs = (application.database.run(PEOPLE, accept, patient=True) for _ in range(8))
         assert sum(await asyncio.gather(*runs)) == 1
-    same = [(ana.identity, codes[1])] * 3
+    same = [(Caller(), ana.identity, codes[1])] * 3
     assert await application.database.run(PEOPLE, lambda tx: factors.accept(tx, same)) == [True, False, False]
 
 
@@ -186,7 +187,7 @@ async def test_whoever_takes_it_away_shows_it_once_more(application, superuser) 
     assert (await ana.post("totp/disable", code=totp.at(await now_of(ana)))).status_code == 200
     assert await count_of(superuser, "identity.totp", ana.identity) == 0
     assert await count_of(superuser, "identity.recovery_code", ana.identity) == 0
-    assert await alarms_of(superuser, ana.identity) == ["SECOND_FACTOR_REMOVED"]
+    assert await alarms_of(superuser, ana.identity) == ["SECOND_FACTOR_ADDED", "SECOND_FACTOR_REMOVED"]
     assert (await ana.login()).status_code == 200
     last = (await trail_of(superuser, ana.identity))[-1]
     assert (last["action"], last["before"], last["after"]) == (

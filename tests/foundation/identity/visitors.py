@@ -26,21 +26,14 @@ from admitone.foundation.identity.commands import accounts
 from admitone.foundation.identity.commands.accounts import NewAccount
 from admitone.foundation.identity.handlers import rotate_page
 from admitone.foundation.identity.model import Profile
-from admitone.foundation.mail.model import LetterId
-from admitone.foundation.mail.sealing import opened
 from admitone.kernel.clock import Clock
 from admitone.kernel.db import PeopleTx
-from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, uuid7
-from admitone.kernel.scope import Caller, PeopleScope
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId
+from admitone.kernel.scope import Caller
 from admitone.kernel.words import Language
+from tests.foundation.identity.house import PASSWORD, PEOPLE, an_email, contents_of_letter
 
-PASSWORD = "seven quiet herons"
-PEOPLE = PeopleScope("test")
 _numbers = itertools.count(1)
-
-
-def an_email() -> str:
-    return f"ana.{uuid7().hex}@example.org"
 
 
 @dataclass
@@ -120,8 +113,8 @@ async def letters_to(superuser: asyncpg.Connection, email: str) -> list[tuple[st
         "SELECT id, template, sealed FROM mail.letter WHERE organization_id = $1 AND sealed IS NOT NULL ORDER BY id",
         PLATFORM_ORGANIZATION.uuid,
     )
-    read = [(row["template"], opened(row["sealed"], PLATFORM_ORGANIZATION, LetterId(row["id"]))) for row in rows]
-    return [(template, dict(content.values)) for template, content in read if content.to == email]
+    read = [(row["template"], contents) for row in rows if (contents := contents_of_letter(row))]
+    return [(template, dict(contents.values)) for template, contents in read if contents.to == email]
 
 
 async def code_to(superuser: asyncpg.Connection, email: str) -> str:

@@ -57,7 +57,7 @@ from admitone.foundation.authority.store.members import (
     remove_overrides,
 )
 from admitone.foundation.authority.store.reading import find_switches
-from admitone.foundation.authority.store.sessions import confirm_email, end_sessions, end_sessions_of, step_up
+from admitone.foundation.authority.store.sessions import end_sessions, end_sessions_of, step_up
 
 __all__ = (
     "ACCESS_LASTS",
@@ -84,7 +84,6 @@ __all__ = (
     "ServiceKeyId",
     "SessionId",
     "TableAuthority",
-    "confirm_email",
     "covers",
     "end_sessions",
     "end_sessions_of",

@@ -161,7 +161,7 @@ class KnownSession(msgspec.Struct, frozen=True):
     id: UUID
     identity: IdentityId
     email_verified: bool
-    proved_at: datetime
+    proved_at: datetime | None
     """When its holder last proved who they are."""
     stopped: bool
 

@@ -343,6 +343,6 @@ def _unpermitted_key(organization: OrganizationId, known: Known, needed: str) ->
 def _unproved(ask: Ask, session: KnownSession | None, now: datetime) -> Refusal | None:
     if ask.verified_only and session and not session.email_verified:  # A key was made by somebody who was asked.
         return EmailNotConfirmed()
-    if ask.step_up and not (session and session.proved_at > now - STEP_UP_LASTS):
+    if ask.step_up and not (session and session.proved_at and session.proved_at > now - STEP_UP_LASTS):
         return StepUpRequired()
     return None

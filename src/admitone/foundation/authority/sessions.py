@@ -73,7 +73,8 @@ async def open_sessions(tx: PeopleTx, openings: Sequence[Opening]) -> list[Opene
             until,
             opening.method,
             opening.email_verified_at,
-            tx.now,
+            # A link may have lain in a mailbox for days: whoever follows it has not just proved who they are.
+            None if opening.method is Method.LINK else tx.now,
             tx.now,
             tx.now,
         )

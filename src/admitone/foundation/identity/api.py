@@ -1,18 +1,22 @@
-"""The door of identity: whose address it is, what they are called, guests, and accounts that operators make."""
+"""The door of identity: whose address it is, what they are called, guests and their links, and accounts that operators
+make."""
 
 from admitone.foundation.identity.commands.accounts import NewAccount
 from admitone.foundation.identity.commands.accounts import create as create_accounts
 from admitone.foundation.identity.commands.claiming import guests
+from admitone.foundation.identity.commands.guest_links import GuestLink, send_guest_links
 from admitone.foundation.identity.emails import email_hashes, normalise_email
 from admitone.foundation.identity.errors import InvalidEmail, WeakPassword
-from admitone.foundation.identity.model import Profile
+from admitone.foundation.identity.model import Prepared, Profile
 from admitone.foundation.identity.passwords import hash_of, refuse_weak
 from admitone.foundation.identity.resolving import resolve
 from admitone.foundation.identity.store.people import find_by_email, hashes_of, is_anybody, list_profiles
 
 __all__ = (
+    "GuestLink",
     "InvalidEmail",
     "NewAccount",
+    "Prepared",
     "Profile",
     "WeakPassword",
     "create_accounts",
@@ -26,4 +30,5 @@ __all__ = (
     "normalise_email",
     "refuse_weak",
     "resolve",
+    "send_guest_links",
 )

@@ -1,8 +1,12 @@
 """Keys change, addresses stay: every night whatever stands under an older key is written under the newest (GAP-18).
 
-Promise: after a night with both keys in the ring the older one can go: nobody loses an account, an address that is
-taken stays taken, and authenticators go on. What no live key opens is left as it is and told of, so a key that went too
-early is put back and nothing is lost. A walk that is broken off begins again and does only what is left.
+Promise: after a night with both keys in the ring addresses and authenticators need the older one no more: nobody loses
+an account, an address that is taken stays taken. What no live key opens is left as it is and told of, so a key that
+went too early is put back and nothing is lost. A walk that is broken off begins again and does only what is left.
+
+What was sent is not written anew, because it soon ends: an older key opens codes and links for 14 days (a guest's link
+lasts so long), and letters that wait for 7. An invitation is emptied when it is over. docs/runbooks/key-rotation.md has
+the days of everything.
 
 It is an errand and no bulk work (`kernel.bulk`): that runs as an organisation, which reaches no person's rows.
 """

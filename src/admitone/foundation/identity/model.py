@@ -119,6 +119,15 @@ class Started(msgspec.Struct, frozen=True):
     expires_at: datetime
 
 
+class Device(msgspec.Struct, frozen=True):
+    """On what somebody signs in."""
+
+    agent: str = "?"
+    """What it calls itself."""
+    cookie: str | None = None
+    """By which we may know it again."""
+
+
 class Finishing(msgspec.Struct, frozen=True):
     """A code or a link that came back."""
 
@@ -128,6 +137,7 @@ class Finishing(msgspec.Struct, frozen=True):
     challenge: ChallengeId | None = None
     """Of a code; a link is found by its digest."""
     second_factor: str | None = None
+    device: Device = Device()
 
 
 class PasswordSignIn(msgspec.Struct, frozen=True):
@@ -137,9 +147,7 @@ class PasswordSignIn(msgspec.Struct, frozen=True):
     identity: IdentityId
     password_hash: str
     better_hash: str | None
-    agent: str
-    """What the device calls itself."""
-    known_device: bool
+    device: Device
     second_factor: str | None = None
 
 

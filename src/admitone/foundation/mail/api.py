@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from admitone.foundation.mail import store
 from admitone.foundation.mail.handlers import Posted, deliver
-from admitone.foundation.mail.model import Content, Letter, LetterId, Template, is_address
+from admitone.foundation.mail.model import Content, Letter, LetterId, Template, is_address, on_the_wire
 from admitone.foundation.mail.rendering import rendered
 from admitone.foundation.mail.sealing import sealed
 from admitone.kernel.db import Tx
 from admitone.kernel.jobs import Job, enqueue
 
-__all__ = ["Letter", "Template", "is_address", "post"]
+__all__ = ["Letter", "Template", "is_address", "on_the_wire", "post"]
 
 NOWHERE = "https://admitone.invalid"
 """Stands for our own address while a letter is tried out: where links lead is known to who sends it."""

@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+import idna
 import msgspec
 
 from admitone.kernel.ids import Id
@@ -105,25 +106,28 @@ def is_address(text: str) -> bool:
     if not at or len(text) > LONGEST_ADDRESS or not _is_local(local):
         return False
     try:
-        return _DOMAIN.fullmatch(_in_ascii(domain)) is not None
+        spelt = in_ascii(domain)
     except UnicodeError:
         return False
+    return len(local) + 1 + len(spelt) <= LONGEST_ADDRESS and _DOMAIN.fullmatch(spelt) is not None
 
 
 def on_the_wire(address: str) -> str:
     """The address as mail servers spell it: only the domain has a form in ASCII."""
     local, _, domain = address.rpartition("@")
-    return f"{local}@{_in_ascii(domain)}"
+    return f"{local}@{in_ascii(domain)}"
+
+
+def in_ascii(domain: str) -> str:
+    """As the domain name system has it (IDNA 2008): all spellings of one domain are one, and no two domains are. Raises
+    `UnicodeError` for what can be no domain."""
+    return idna.encode(domain, uts46=True, std3_rules=True).decode()
 
 
 def _is_local(local: str) -> bool:
     atoms = local.split(".")
     known = all(_ATOM.fullmatch(sign) or (not sign.isascii() and sign.isalnum()) for atom in atoms for sign in atom)
     return known and all(atoms) and len(local.encode()) <= LONGEST_LOCAL_PART
-
-
-def _in_ascii(domain: str) -> str:
-    return domain.encode("idna").decode().lower()
 
 
 def _tamed(value: Value) -> Value:

@@ -86,14 +86,6 @@ END_SESSIONS_OF = """
 """
 
 
-CONFIRM_EMAIL = """
-    UPDATE authority.session
-       SET email_verified_at = $2
-     WHERE identity_id = ANY($1::uuid[])
-       AND ended_at IS NULL
-"""
-
-
 STEP_UP = """
     UPDATE authority.session
        SET stepped_up_at = $2
@@ -112,7 +104,7 @@ class NewSession(msgspec.Struct, frozen=True):
     lasts_until: datetime
     method: str
     email_verified_at: datetime | None
-    authenticated_at: datetime
+    authenticated_at: datetime | None
     created_at: datetime
     refreshed_at: datetime
 
@@ -170,10 +162,6 @@ async def end_sessions_of(
     tx: PeopleTx, identities: Sequence[UUID], reason: EndReason, *, but: UUID | None = None
 ) -> int:
     return await tx.execute(END_SESSIONS_OF, identities, reason, tx.now, but) if identities else 0
-
-
-async def confirm_email(tx: PeopleTx, identities: Sequence[UUID]) -> None:
-    await tx.execute(CONFIRM_EMAIL, identities, tx.now)
 
 
 async def step_up(tx: PeopleTx, sessions: Sequence[UUID]) -> int:

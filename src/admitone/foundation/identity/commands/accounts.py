@@ -111,7 +111,10 @@ async def erase(tx: PeopleTx, erasures: Sequence[tuple[Caller, IdentityId]]) -> 
     """Scrub the person; what they own and what they paid stay with an id that means nobody any more."""
     identities = [identity for _, identity in erasures]
     # What was sent first, then the people: in the order of whoever comes back with it.
-    await challenges.void(tx, identities)
+    profiles = await people.list_profiles(tx, identities)
+    sent_to = {identity: profile.email for identity, profile in profiles.items()}
+    await challenges.lock_sent(tx, sent_to)
+    await challenges.void(tx, sent_to)
     await people.lock_identities(tx, identities)
     erased = set(await people.erase(tx, identities))
     await factors.remove(tx, identities)

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 import msgspec
 
 from admitone.foundation.authority.api import Method, Opening, open_sessions
+from admitone.foundation.authority.facts import Alarm, SecurityAlert
 from admitone.foundation.identity.apple import AppleToken
 from admitone.foundation.identity.commands import factors
 from admitone.foundation.identity.commands.claiming import claim
-from admitone.foundation.identity.commands.signing_in import Entering
+from admitone.foundation.identity.commands.signing_in import Admitted, Entering, tell_of_new_devices
 from admitone.foundation.identity.errors import AlreadyLinked, AppleIdentityInvalid, IdentityNotFound
-from admitone.foundation.identity.model import Attempt, IdentityStatus, Lacking, Prepared
+from admitone.foundation.identity.model import Attempt, Device, IdentityStatus, Lacking, Prepared
 from admitone.foundation.identity.store import apple, people
 from admitone.foundation.identity.store.apple import Found
 from admitone.kernel import audit
@@ -50,6 +51,7 @@ class AppleSignIn(msgspec.Struct, frozen=True):
     token: AppleToken
     language: Language
     second_factor: str | None = None
+    device: Device = Device()
 
 
 @command()
@@ -76,6 +78,8 @@ async def link(tx: PeopleTx, links: Sequence[AppleLink]) -> list[bool | Refusal]
             new[each.token.subject] = each
             outcomes.append(True)
     await apple.link(tx, {subject: each.identity for subject, each in new.items()})
+    for each in new.values():
+        tx.publish(each.caller, SecurityAlert(identity_id=each.identity, alarm=Alarm.APPLE_LINKED))
     await _record(tx, "identity.link_apple", list(new.values()), linked=True)
     return outcomes
 
@@ -109,13 +113,15 @@ async def sign_in(tx: PeopleTx, sign_ins: Sequence[AppleSignIn]) -> list[Attempt
     """Whoever is known comes in; whoever is not gets an account, if Apple verified an address that nobody has here."""
     subjects = _subjects(sign_ins)
     first = await apple.find(tx, subjects)
-    locked = await people.lock_identities(tx, [each.identity for each in first.values()])
+    profiles = await people.list_profiles(tx, [each.identity for each in first.values()])
+    emails = {*(each.email for each in profiles.values()), *(each.token.email for each in sign_ins if each.token.email)}
+    locked = await people.lock_with_guests(tx, [each.identity for each in first.values()], emails)
     found = await apple.find(tx, subjects)  # Again: until the lock was ours it could be unlinked.
     strange = {each.token.email for each in sign_ins if each.token.email and each.token.subject not in found}
     door = Door(
         {subject: each.identity for subject, each in found.items()},
         {who for who, row in locked.items() if row["status"] == IdentityStatus.ACTIVE},
-        await factors.enrolled(tx, list(locked)),
+        await factors.enrolled(tx, [each.identity for each in first.values()]),
         set(await people.find_accounts(tx, strange)),
     )
     lacking = [await door.lacks(tx, each) for each in sign_ins]
@@ -154,7 +160,7 @@ class Door:
             return Lacking.ACCOUNT
         if owner in self.enrolled:
             shown = each.second_factor is not None
-            accepted = shown and (await factors.accept(tx, [(owner, each.second_factor or "")]))[0]
+            accepted = shown and (await factors.accept(tx, [(each.caller, owner, each.second_factor or "")]))[0]
             return None if accepted else Lacking.SECOND_FACTOR
         return None
 
@@ -168,6 +174,7 @@ async def _welcome(tx: PeopleTx, known: Sequence[AppleSignIn], found: Mapping[st
     callers = {who: each.caller for who, each in zip(owners, known, strict=True) if verified[who]}
     await claim(tx, {profiles[who].email: (who, caller) for who, caller in callers.items()})
     opened = await open_sessions(tx, [Opening(who, Method.APPLE, verified[who]) for who in owners])
+    await tell_of_new_devices(tx, [(each.caller, who, each.device) for each, who in zip(known, owners, strict=True)])
     return [Attempt(own, email=profiles[who].email) for own, who in zip(opened, owners, strict=True)]
 
 
@@ -175,7 +182,8 @@ async def _create(tx: PeopleTx, newcomers: Sequence[AppleSignIn]) -> list[Attemp
     entering = Entering(tx, {})
     for each in newcomers:
         assert each.token.email is not None
-        entering.admit(each.caller, Prepared(each.token.email, each.language), Method.APPLE)
+        prepared = Prepared(each.token.email, each.language)
+        entering.admit(Admitted(each.caller, prepared, Method.APPLE, each.device))
     attempts = await entering.enter() if newcomers else []
     made = zip(newcomers, attempts, strict=True)
     await apple.link(tx, {each.token.subject: attempt.opened.identity for each, attempt in made if attempt.opened})

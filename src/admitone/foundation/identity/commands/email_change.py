@@ -109,6 +109,8 @@ def _letter(each: EmailWish, owners: Mapping[str, IdentityId], profiles: Mapping
 
 @command()
 async def confirm(tx: PeopleTx, proofs: Sequence[EmailProof]) -> list[Outcome]:
+    former = await people.list_profiles(tx, [each.identity for each in proofs])
+    await challenges.lock_sent(tx, {identity: profile.email for identity, profile in former.items()})
     answers = await Answers.to(tx, Purpose.CHANGE_EMAIL, proofs)
     proved: dict[ChallengeId, tuple[EmailProof, str]] = {}
     for each in proofs:
@@ -116,7 +118,9 @@ async def confirm(tx: PeopleTx, proofs: Sequence[EmailProof]) -> list[Outcome]:
             answers.use(challenge)
             proved[challenge.id] = (each, challenge.prepared.email)
     await answers.settle()
-    locked = await people.lock_identities(tx, [each.identity for each, _ in proved.values()])
+    locked = await people.lock_with_guests(
+        tx, [each.identity for each, _ in proved.values()], [email for _, email in proved.values()]
+    )
     taken = set(await people.find_by_email(tx, [email for _, email in proved.values()]))
     changes: dict[IdentityId, tuple[EmailProof, str]] = {}
     outcomes = []
@@ -147,7 +151,7 @@ async def _change(tx: PeopleTx, changes: Mapping[IdentityId, tuple[EmailProof, s
         await end_sessions_of(tx, [who.uuid], EndReason.EMAIL_CHANGED, but=each.session)
         tx.publish(each.caller, SecurityAlert(identity_id=who, alarm=Alarm.EMAIL_CHANGED))
     # What was sent to the former address proves nothing about the new one.
-    await challenges.void(tx, identities)
+    await challenges.void(tx, {identity: profile.email for identity, profile in former.items()})
     await claim(tx, {email: (who, each.caller) for who, (each, email) in changes.items()})
     callers = {who: each.caller for who, (each, _) in changes.items()}
     await audit.record(tx.platform, [Entry(callers[who], "identity.change_email", str(who)) for who in identities])

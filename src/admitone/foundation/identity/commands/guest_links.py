@@ -1,10 +1,14 @@
-"""Links for guests: whoever follows one has proved the address, and has what was bought with it (IDN-008)."""
+"""Links for guests: whoever follows one has proved the address, and has what was bought with it (IDN-008).
+
+A link lies in a mailbox for days. So it is no recent proof (whoever comes by one steps up for what is risky), and a new
+password makes it worth nothing. A wrong second factor costs an attempt and not the link, which nobody guesses.
+"""
 
 from collections.abc import Sequence
 
 import msgspec
 
-from admitone.foundation.identity.model import GUEST_LINK_LASTS, Challenge, ChallengeId, Prepared, Purpose
+from admitone.foundation.identity.model import ATTEMPTS, GUEST_LINK_LASTS, Challenge, ChallengeId, Prepared, Purpose
 from admitone.foundation.identity.store import challenges
 from admitone.foundation.mail.api import Letter, Template, post
 from admitone.kernel.commands import command
@@ -32,7 +36,7 @@ async def send_guest_links(tx: PeopleTx, links: Sequence[GuestLink]) -> list[boo
             secret.digest,
             None,
             each.prepared,
-            1,
+            ATTEMPTS,
             tx.now,
             tx.now + GUEST_LINK_LASTS,
             key=f"guest:{each.key}",

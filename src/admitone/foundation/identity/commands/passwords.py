@@ -24,7 +24,7 @@ from admitone.foundation.identity.model import (
     Purpose,
 )
 from admitone.foundation.identity.policy import comes_back
-from admitone.foundation.identity.store import challenges, people
+from admitone.foundation.identity.store import apple, challenges, people
 from admitone.foundation.mail.api import Letter, Template, post
 from admitone.kernel import audit
 from admitone.kernel.audit import Entry
@@ -94,8 +94,10 @@ def _letter(each: Forgotten, *, known: bool) -> Letter:
 async def reset(tx: PeopleTx, resets: Sequence[Reset]) -> list[bool | Refusal]:
     """Whoever has the link has the address, so it is verified, too, if the account still has it."""
     digests = [digest_of(each.token) for each in resets]
+    shown = await challenges.find_links(tx, digests)
+    accounts = await people.find_accounts(tx, {each.prepared.email for each in shown.values()})
+    await challenges.lock_sent(tx, {account.identity: email for email, account in accounts.items()})
     found = await challenges.lock_links(tx, digests)
-    accounts = await people.find_accounts(tx, {each.prepared.email for each in found.values()})
     outcomes: list[bool | Refusal] = []
     used: dict[str, tuple[Challenge, Reset]] = {}
     for each, digest in zip(resets, digests, strict=True):
@@ -105,11 +107,14 @@ async def reset(tx: PeopleTx, resets: Sequence[Reset]) -> list[bool | Refusal]:
             outcomes.append(True)
         else:
             outcomes.append(ResetLinkFailed())
-    await people.hold(tx, [accounts[email] for email in used])
+    await people.hold(tx, [accounts[email].identity for email in used], used)
     await challenges.use(tx, [challenge.id for challenge, _ in used.values()])
     set_by = {accounts[email].identity: each for email, (_, each) in used.items()}
-    for verified in await people.verify(tx, list(set_by)):
-        tx.publish(set_by[verified].caller, IdentityVerified(identity_id=verified))
+    await people.lock_passwords(tx, list(set_by))
+    verified = await people.verify(tx, list(set_by))
+    await apple.unlink(tx, verified)  # Linked by somebody who had not proved the address.
+    for identity in verified:
+        tx.publish(set_by[identity].caller, IdentityVerified(identity_id=identity))
     await claim(tx, {email: (accounts[email].identity, each.caller) for email, (_, each) in used.items()})
     await _put(tx, {identity: (each.caller, each.password_hash) for identity, each in set_by.items()})
     return outcomes
@@ -124,7 +129,11 @@ def _resets(challenge: Challenge, digest: bytes, accounts: Mapping[str, Account]
 @command()
 async def change(tx: PeopleTx, changes: Sequence[NewPassword]) -> list[bool | Refusal]:
     """By somebody who is signed in and knew the former one a moment ago."""
-    stored = await people.lock_passwords(tx, [each.identity for each in changes])
+    identities = [each.identity for each in changes]
+    profiles = await people.list_profiles(tx, identities)
+    await challenges.lock_sent(tx, {identity: profile.email for identity, profile in profiles.items()})
+    await people.lock_identities(tx, identities)
+    stored = await people.lock_passwords(tx, identities)
     outcomes: list[bool | Refusal] = []
     changed: dict[IdentityId, NewPassword] = {}
     for each in changes:
@@ -146,8 +155,8 @@ async def _put(tx: PeopleTx, new: dict[IdentityId, tuple[Caller, str]], *, ends:
     await people.put_passwords(tx, {identity: hashed for identity, (_, hashed) in new.items()})
     if ends:
         await end_sessions_of(tx, [each.uuid for each in identities], EndReason.PASSWORD_CHANGED)
-    await challenges.void(tx, identities)
     profiles = await people.list_profiles(tx, identities)
+    await challenges.void(tx, {identity: profile.email for identity, profile in profiles.items()})
     for identity, (caller, _) in new.items():
         tx.publish(caller, SecurityAlert(identity_id=identity, alarm=Alarm.PASSWORD_CHANGED))
     await audit.record(

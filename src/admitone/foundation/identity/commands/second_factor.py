@@ -86,6 +86,8 @@ async def confirm(tx: PeopleTx, confirmations: Sequence[Confirmation]) -> list[b
         outcomes.append(True)
     await factors.confirm(tx, list(confirmed.values()))
     made = [each for each, outcome in zip(confirmations, outcomes, strict=True) if outcome is True]
+    for each in made:
+        tx.publish(each.caller, SecurityAlert(identity_id=each.identity, alarm=Alarm.SECOND_FACTOR_ADDED))
     await audit.record(
         tx.platform,
         [
@@ -107,7 +109,7 @@ async def disable(tx: PeopleTx, removals: Sequence[Removal]) -> list[bool | Refu
     """Whoever takes it away shows it once more."""
     enrolled = await proofs.enrolled(tx, [each.identity for each in removals])
     asked = [each for each in removals if each.identity in enrolled]
-    accepted = iter(await proofs.accept(tx, [(each.identity, each.code) for each in asked]))
+    accepted = iter(await proofs.accept(tx, [(each.caller, each.identity, each.code) for each in asked]))
     outcomes: list[bool | Refusal] = []
     removed: dict[IdentityId, Removal] = {}
     for each in removals:

@@ -101,15 +101,15 @@ async def send_code(tx: PeopleTx, codes: Sequence[StepUpCode]) -> list[Started |
 
 @command()
 async def step_up(tx: PeopleTx, attempts: Sequence[StepUp]) -> list[Proved]:
-    passwords = await people.lock_passwords(tx, [each.identity for each in attempts])
     answers = await Answers.to(tx, Purpose.STEP_UP, attempts)
+    passwords = await people.lock_passwords(tx, [each.identity for each in attempts])
     enrolled = await factors.enrolled(tx, [each.identity for each in attempts])
     proved: list[tuple[StepUp, Method | None]] = []
     outcomes = []
     for each in attempts:
         if each.identity in enrolled:
             shown = each.second_factor is not None
-            right = shown and (await factors.accept(tx, [(each.identity, each.second_factor or "")]))[0]
+            right = shown and (await factors.accept(tx, [(each.caller, each.identity, each.second_factor or "")]))[0]
             method, lacking = None, Lacking.PROOF if shown else Lacking.SECOND_FACTOR
         elif each.password_hash is not None:
             right = passwords.get(each.identity) == each.password_hash

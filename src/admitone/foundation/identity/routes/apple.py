@@ -18,7 +18,7 @@ from admitone.foundation.identity.errors import (
 )
 from admitone.foundation.identity.model import Lacking
 from admitone.foundation.identity.port import APPLE
-from admitone.foundation.identity.routes.signing_in import signed_in
+from admitone.foundation.identity.routes.signing_in import device_of, signed_in
 from admitone.foundation.identity.routes.wire import (
     BY_OWNER,
     DEVICE_COOKIE,
@@ -126,7 +126,7 @@ async def serve_sign_in(call: Call, request: AppleSignInRequest) -> Tokens:
     token = await APPLE().read(request.identity_token, request.nonce, call.caller)
     if request.second_factor:  # A token can be shown again, so what is guessed beside it is counted.
         await call.count(Hit(SHOWN_PER_IDENTITY, f"apple:{subject_hashes(token.subject)[0].digest.hex()}"))
-    signing = AppleSignIn(call.caller, token, call.language, request.second_factor)
+    signing = AppleSignIn(call.caller, token, call.language, request.second_factor, device_of(call))
     attempt = await call.batch(apple.sign_in, signing, scope=SCOPE)
     if attempt.lacking is Lacking.ACCOUNT:
         raise AppleNotLinked

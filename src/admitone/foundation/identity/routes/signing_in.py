@@ -21,6 +21,7 @@ from admitone.foundation.identity.model import (
     CODE_LASTS,
     Attempt,
     ChallengeId,
+    Device,
     Finishing,
     Lacking,
     PasswordSignIn,
@@ -195,21 +196,19 @@ async def serve_login(call: Call, request: LoginRequest) -> Tokens:
     email = normalise_email(request.email)
     device = policy.known_device(call.cookies.get(DEVICE_COOKIE), email)
     await count_sign_in(call, email, device)
-    outcome = await _compare(call, request, email, known_device=device is not None)
+    outcome = await _compare(call, request, email)
     if outcome.lacking is Lacking.PROOF:  # The hash changed since it was read, perhaps to a better one: look again.
-        outcome = await _compare(call, request, email, known_device=device is not None)
+        outcome = await _compare(call, request, email)
     return signed_in(call, outcome, wrong=InvalidCredentials())
 
 
-async def _compare(call: Call, request: LoginRequest, email: str, *, known_device: bool) -> Attempt:
+async def _compare(call: Call, request: LoginRequest, email: str) -> Attempt:
     account = await call.batch(signing_in.find, email, scope=SCOPE)
     stored = account.password_hash if account else None
     if not await passwords.matches(request.password, stored) or account is None or stored is None:
         raise InvalidCredentials
     better = await passwords.hash_of(request.password) if passwords.is_outdated(stored) else None
-    signing = PasswordSignIn(
-        call.caller, account.identity, stored, better, agent_of(call), known_device, request.second_factor
-    )
+    signing = PasswordSignIn(call.caller, account.identity, stored, better, device_of(call), request.second_factor)
     return await call.batch(signing_in.sign_in_with_password, signing, scope=SCOPE)
 
 
@@ -223,8 +222,8 @@ async def count_sign_in(call: Call, email: str, device: str | None) -> None:
         await call.count(Hit(LOGIN_PER_IDENTITY, subject_of(email)))
 
 
-def agent_of(call: Call) -> str:
-    return (call.headers.get("user-agent") or "?")[:100]
+def device_of(call: Call) -> Device:
+    return Device((call.headers.get("user-agent") or "?")[:100], call.cookies.get(DEVICE_COOKIE))
 
 
 def signed_in(call: Call, attempt: Attempt, wrong: Unauthenticated) -> Tokens:
@@ -266,23 +265,18 @@ async def send_code(call: Call, prepared: Prepared, *, signs_up: bool = False) -
 @verify_otp.serves
 async def serve_verify_otp(call: Call, request: VerifyRequest) -> Tokens:
     digests = policy.code_digests(request.challenge_id, request.code)
-    finishing = Finishing(call.caller, digests, request.challenge_id, request.second_factor)
+    finishing = Finishing(call.caller, digests, request.challenge_id, request.second_factor, device_of(call))
     return signed_in(call, await call.batch(signing_in.finish, finishing, scope=SCOPE), wrong=InvalidCode())
 
 
 @verify_link.serves
 async def serve_verify_link(call: Call, request: LinkRequest) -> Tokens:
-    finishing = Finishing(call.caller, (digest_of(request.token),), None, request.second_factor)
+    finishing = Finishing(call.caller, (digest_of(request.token),), None, request.second_factor, device_of(call))
     return signed_in(call, await call.batch(signing_in.finish, finishing, scope=SCOPE), wrong=InvalidCode())
 
 
 @check_email.serves
-async def serve_check_email(call: Call, request: CodeRequest) -> CheckEmailAnswer:  # noqa: ARG001
-    normalise_email(request.email)
-    return CheckEmailAnswer()
-
-
 @check_email_by_get.serves
-async def serve_check_email_by_get(call: Call, request: CodeRequest) -> CheckEmailAnswer:  # noqa: ARG001
+async def serve_check_email(call: Call, request: CodeRequest) -> CheckEmailAnswer:  # noqa: ARG001
     normalise_email(request.email)
     return CheckEmailAnswer()

@@ -1,10 +1,11 @@
 """Codes and links that must come back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 import msgspec
 
+from admitone.foundation.identity.emails import email_hashes
 from admitone.foundation.identity.model import Challenge, ChallengeId, Prepared, Purpose
 from admitone.kernel.crypto import KEYRING, Place
 from admitone.kernel.db import PeopleTx, Record
@@ -18,6 +19,7 @@ INSERT_CHALLENGES = Insert(
         "purpose": "text",
         "digest": "bytea",
         "identity_id": "uuid",
+        "email_hash": "bytea",
         "sealed": "bytea",
         "attempts_left": "smallint",
         "created_at": "timestamptz",
@@ -66,10 +68,21 @@ MISS = """
      WHERE c.id = v.id
 """
 
+FIND_LINKS = LOCK_LINKS.select
+
+LOCK_SENT = """
+    SELECT id
+      FROM identity.challenge
+     WHERE (identity_id = ANY($1::uuid[]) OR email_hash = ANY($2::bytea[]))
+       AND used_at IS NULL
+     ORDER BY id
+       FOR NO KEY UPDATE
+"""
+
 VOID = """
     UPDATE identity.challenge
-       SET used_at = $2
-     WHERE identity_id = ANY($1::uuid[])
+       SET used_at = $3
+     WHERE (identity_id = ANY($1::uuid[]) OR email_hash = ANY($2::bytea[]))
        AND used_at IS NULL
 """
 
@@ -79,6 +92,7 @@ class ChallengeRow(msgspec.Struct, frozen=True):
     purpose: Purpose
     digest: bytes
     identity_id: IdentityId | None
+    email_hash: bytes
     sealed: bytes
     attempts_left: int
     created_at: object
@@ -98,6 +112,7 @@ async def insert(tx: PeopleTx, challenges: Sequence[Challenge]) -> set[Challenge
             each.purpose,
             each.digest,
             each.identity,
+            email_hashes(each.prepared.email)[0].digest,
             KEYRING().seal(msgspec.json.encode(each.prepared), _place(each.id)),
             each.attempts_left,
             each.created_at,
@@ -112,6 +127,11 @@ async def insert(tx: PeopleTx, challenges: Sequence[Challenge]) -> set[Challenge
 async def lock_codes(tx: PeopleTx, challenges: Sequence[ChallengeId]) -> dict[ChallengeId, Challenge]:
     rows = await tx.lock(LOCK_CODES, challenges, lambda each: each.uuid) if challenges else {}
     return {ChallengeId(each): _challenge(row) for each, row in rows.items()}
+
+
+async def find_links(tx: PeopleTx, digests: Sequence[bytes]) -> dict[bytes, Challenge]:
+    """Without a lock, for whoever must first lock other things that were sent."""
+    return {row["digest"]: _challenge(row) for row in await tx.fetch(FIND_LINKS, digests)}
 
 
 async def lock_links(tx: PeopleTx, digests: Sequence[bytes]) -> dict[bytes, Challenge]:
@@ -144,6 +164,17 @@ async def miss(tx: PeopleTx, misses: Sequence[tuple[ChallengeId, int]]) -> None:
     await tx.execute_exactly(len(misses), MISS, ids, [times for _, times in misses])
 
 
-async def void(tx: PeopleTx, identities: Sequence[IdentityId]) -> None:
-    """What was sent to somebody before is worth nothing any more."""
-    await tx.execute(VOID, [each.uuid for each in identities], tx.now)
+async def lock_sent(tx: PeopleTx, people: Mapping[IdentityId, str]) -> None:
+    """Whatever was sent to these people or to their addresses and is not used: all at once, before anything of them."""
+    if people:
+        await tx.fetch(LOCK_SENT, *_sent_to(people))
+
+
+async def void(tx: PeopleTx, people: Mapping[IdentityId, str]) -> None:
+    """What was sent to somebody before is worth nothing any more, nor what was sent to the address of nobody then."""
+    if people:
+        await tx.execute(VOID, *_sent_to(people), tx.now)
+
+
+def _sent_to(people: Mapping[IdentityId, str]) -> tuple[list[UUID], list[bytes]]:
+    return [each.uuid for each in people], [each.digest for email in people.values() for each in email_hashes(email)]

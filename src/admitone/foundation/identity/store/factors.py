@@ -13,7 +13,7 @@ from admitone.kernel.statements import Insert, Lock
 
 LOCK_TOTP = Lock(
     """
-    SELECT identity_id, secret_sealed, pending_sealed, pending_at, confirmed_at, last_step
+    SELECT identity_id, secret_sealed, pending_sealed, pending_at, confirmed_at, last_step, missed
       FROM identity.totp
      WHERE identity_id = ANY($1::uuid[])
      ORDER BY identity_id
@@ -46,10 +46,10 @@ RESEAL = """
 
 STEP_ON = """
     UPDATE identity.totp AS t
-       SET last_step = v.step
-      FROM unnest($1::uuid[], $2::bigint[]) AS v(identity_id, step)
+       SET last_step = v.step, missed = v.missed
+      FROM unnest($1::uuid[], $2::bigint[], $3::smallint[]) AS v(identity_id, step, missed)
      WHERE t.identity_id = v.identity_id
-       AND t.last_step < v.step
+       AND t.last_step <= v.step
 """
 
 INSERT_RECOVERY_CODES = Insert(
@@ -132,9 +132,10 @@ async def confirm(tx: PeopleTx, confirmed: Sequence[Confirmed]) -> None:
     await tx.insert_exactly(INSERT_RECOVERY_CODES, codes)
 
 
-async def step_on(tx: PeopleTx, steps: Sequence[tuple[IdentityId, int]]) -> None:
-    """A code is worth one use: the next one must be of a later step."""
-    await tx.execute_exactly(len(steps), STEP_ON, [identity.uuid for identity, _ in steps], [step for _, step in steps])
+async def step_on(tx: PeopleTx, steps: Sequence[tuple[IdentityId, int, int]]) -> None:
+    """A code is worth one use: the next one must be of a later step. Beside it, how many were wrong in a row."""
+    identities, reached = [identity.uuid for identity, _, _ in steps], [step for _, step, _ in steps]
+    await tx.execute_exactly(len(steps), STEP_ON, identities, reached, [missed for _, _, missed in steps])
 
 
 async def use_recovery_code(tx: PeopleTx, identity: IdentityId, digest: bytes) -> bool:

@@ -220,10 +220,19 @@ async def find_accounts(tx: PeopleTx, emails: Iterable[str]) -> dict[str, Accoun
     }
 
 
-async def hold(tx: PeopleTx, accounts: Iterable[Account]) -> None:
-    """Keep accounts as they were found until the end: whoever is erased meanwhile is looked for again."""
-    locked = await lock_identities(tx, [each.identity for each in accounts])
-    if any(row["status"] != IdentityStatus.ACTIVE for row in locked.values()):
+async def lock_with_guests(
+    tx: PeopleTx, identities: Iterable[IdentityId], emails: Iterable[str]
+) -> dict[IdentityId, Record]:
+    """People, and the guests of the addresses, which will be claimed: all at once, so in one order for everybody."""
+    guests = await find_by_email(tx, emails, IdentityType.GUEST_EMAIL)
+    return await lock_identities(tx, [*identities, *guests.values()])
+
+
+async def hold(tx: PeopleTx, identities: Iterable[IdentityId], emails: Iterable[str]) -> None:
+    """Keep people as they were found until the end: whoever is erased meanwhile is looked for again."""
+    users = list(identities)
+    locked = await lock_with_guests(tx, users, emails)
+    if any(locked[user]["status"] != IdentityStatus.ACTIVE for user in users):
         raise Overtaken("somebody was erased while they signed in")
 
 
@@ -320,6 +329,10 @@ async def lock_passwords(tx: PeopleTx, identities: Sequence[IdentityId]) -> dict
 async def put_passwords(tx: PeopleTx, hashes: Mapping[IdentityId, str]) -> None:
     rows = [PasswordRow(identity, hashed, tx.now) for identity, hashed in hashes.items()]
     await tx.insert_exactly(PUT_PASSWORDS, rows)
+
+
+async def remove_passwords(tx: PeopleTx, identities: Sequence[IdentityId]) -> None:
+    await tx.execute(REMOVE_PASSWORDS, [each.uuid for each in identities])
 
 
 async def improve_passwords(tx: PeopleTx, hashes: Mapping[IdentityId, str]) -> None:
