@@ -16,7 +16,6 @@ from admitone.foundation.authority.errors import (
 )
 from admitone.foundation.authority.model import KeyPurpose, ServiceKeyId
 from admitone.foundation.authority.queries import READING, find_scopes
-from admitone.foundation.authority.routes.switches import ReasonCode
 from admitone.foundation.authority.store import keys as store
 from admitone.foundation.authority.store.keys import KeptKey
 from admitone.kernel.contracts import (
@@ -28,6 +27,7 @@ from admitone.kernel.contracts import (
     Instant,
     Page,
     PageRequest,
+    ReasonCode,
     Wire,
     page_of,
 )
