@@ -17,6 +17,7 @@ KERNEL_STORES = (
     "admitone.kernel.audit",
     "admitone.kernel.bans",
     "admitone.kernel.breaker",
+    "admitone.kernel.cities",
     "admitone.kernel.event_log",
     "admitone.kernel.idempotency",
     "admitone.kernel.jobs.dead",

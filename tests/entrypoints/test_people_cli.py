@@ -4,10 +4,13 @@ import asyncpg
 import pytest
 
 from admitone.entrypoints import demo
-from admitone.foundation.authority.api import MemberRole, RolePack
+from admitone.foundation.authority import api as authority
+from admitone.foundation.authority.api import Level, MemberRole, Membership, RolePack
 from admitone.kernel.db import Database
 from admitone.kernel.ids import OrganizationId, uuid7
+from admitone.kernel.scope import Scope
 from tests.entrypoints.operator import Operator
+from tests.people import a_branch_of
 
 MEMBERS = "SELECT role, pack FROM authority.group_member WHERE organization_id = $1 ORDER BY role, pack"
 AUDITED = "SELECT count(*) FROM kernel.audit_entry WHERE organization_id = $1 AND action = $2"
@@ -41,6 +44,34 @@ async def test_an_organisation_is_founded_staffed_and_invites(
     assert await superuser.fetchval(AUDITED, uuid, "organization.invite") == 1
 
 
+async def test_an_operator_takes_somebody_out_of_a_group_its_branches_and_the_platform(
+    operator: Operator, database: Database, superuser: asyncpg.Connection
+) -> None:
+    owner, gone = an_address(), an_address()
+    for each in (owner, gone):
+        await operator.types("person", "create", each, "--no-password")
+    _, said = await operator.types("organization", "create", "Clube", "--owner", owner)
+    club = OrganizationId.parse(said.strip())
+    branch = await a_branch_of(database, club)
+    for place in (str(club), "platform"):
+        await operator.types("organization", "grant", place, gone, "--role", "ADMIN")
+    who = await superuser.fetchval(
+        "SELECT identity_id FROM authority.group_member WHERE organization_id = $1 AND role = 'ADMIN'", club.uuid
+    )
+    instead = {who: Membership(MemberRole.VIEWER, level=Level.BRANCH)}
+    await database.run(Scope(branch), lambda tx: authority.put_overrides(tx, instead))
+    for place in (str(club), "platform"):
+        status, said = await operator.types("organization", "remove", place, gone)
+        assert status == 0 and said.startswith(f"{gone} is nobody in "), said
+    assert await superuser.fetchval("SELECT count(*) FROM authority.group_member WHERE identity_id = $1", who) == 0
+    assert await superuser.fetchval("SELECT count(*) FROM authority.member_override WHERE identity_id = $1", who) == 0
+    assert await superuser.fetchval(AUDITED, club.uuid, "organization.change_member") == 2
+    status, said = await operator.types("organization", "invite", "platform", gone, "--role", "ADMIN", "--by", owner)
+    assert status == 1 and "grant platform" in said
+    status, said = await operator.types("organization", "remove", str(club), owner)
+    assert status == 1 and "at least one owner" in said
+
+
 async def test_a_password_is_asked_for_twice_and_must_be_good(operator: Operator) -> None:
     status, said = await operator.types("person", "create", an_address(), typed="short\nshort\n")
     assert status == 1 and "too easy to guess" in said and "Traceback" not in said
@@ -63,6 +94,10 @@ async def test_what_cannot_be_is_one_sentence(operator: Operator) -> None:
         ("organization", "grant", club, owner, "--role", "OWNER", "--pack", "COACH"),
         ("organization", "grant", "org_x", owner, "--role", "STAFF"),
         ("organization", "invite", club, an_address(), "--role", "STAFF", "--by", an_address()),
+        ("organization", "invite", "platform", an_address(), "--role", "STAFF", "--by", owner),
+        ("organization", "remove", club, owner),
+        ("organization", "remove", club, an_address()),
+        ("organization", "remove", "platform", owner),
     ):
         status, said = await operator.types(*words)
         assert status == 1 and "Traceback" not in said and said.count("\n") == 1, said

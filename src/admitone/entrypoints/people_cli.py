@@ -8,7 +8,16 @@ import typer
 
 from admitone.entrypoints.asking import Data, Misunderstood, on_people
 from admitone.entrypoints.demo import PASSWORD, lay_out
-from admitone.foundation.authority.api import PACKS, Level, MemberRole, Membership, OrganizationModule, RolePack
+from admitone.foundation.authority.api import (
+    PACKS,
+    READING,
+    Level,
+    MemberRole,
+    Membership,
+    OrganizationModule,
+    RolePack,
+    find_overrides,
+)
 from admitone.foundation.identity.api import (
     InvalidEmail,
     NewAccount,
@@ -28,6 +37,7 @@ from admitone.foundation.organizations.api import (
     found,
     invite,
     new_id,
+    see_off,
 )
 from admitone.kernel.db import Database, PeopleTx
 from admitone.kernel.errors import Refusal
@@ -111,7 +121,7 @@ def grant_role(organization: Where, email: Email, role: Role, pack: Pack = None,
 
 @organization_app.command("invite")
 def invite_member(
-    organization: Where,
+    organization: Annotated[str, typer.Argument(help="Its id (org_…).")],
     email: Email,
     role: Role,
     by: Annotated[str, typer.Option(help="The address of a member who may: the invitation is theirs.")],
@@ -119,15 +129,31 @@ def invite_member(
     data: Data = None,
 ) -> None:
     """Send somebody an invitation by mail; they become a member when they accept it."""
+    if organization == PLATFORM:
+        raise Misunderstood(f"Nobody is invited to run the installation: use `admitone organization grant {PLATFORM}`.")
     own, address, inviter = _organization(organization), _address(email), _address(by)
 
     async def send(database: Database) -> str:
         membership = Membership(_role_of(role, pack), pack, level=Level.GROUP)
-        asked = Invite(Caller(await _known(database, inviter)), address, membership)
+        by_whom = await _known(database, inviter)
+        instead = await database.read(READING, find_overrides, own.uuid, by_whom.uuid)
+        asked = Invite(Caller(by_whom), address, membership, instead=instead)
         [outcome] = await database.run(Scope(own, "operator"), lambda tx: invite(tx, [asked]))
         return f"{address} is invited until {_or_refusal(outcome).expires_at:%Y-%m-%d %H:%M} UTC."
 
     print(_done(data, send))
+
+
+@organization_app.command("remove")
+def remove_member(organization: Where, email: Email, data: Data = None) -> None:
+    """Take somebody out of an organisation and all its branches; the last owner stays."""
+    own, address = _organization(organization), _address(email)
+
+    async def remove(database: Database) -> str:
+        await see_off(database, own, await _known(database, address))
+        return f"{address} is nobody in {own} any more."
+
+    print(_done(data, remove))
 
 
 def seed(data: Data = None) -> None:

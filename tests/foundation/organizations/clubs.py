@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import asyncpg
+import httpx
 
 from admitone.foundation.mail.model import LetterId
 from admitone.foundation.mail.sealing import opened
+from admitone.kernel.db import Database
 from admitone.kernel.ids import OrganizationId
+from tests.people import Person, a_person, an_organization_of
 
 OFFICIAL = "geral@clube.example"
 
@@ -56,3 +59,28 @@ async def prove_official_email(superuser: asyncpg.Connection, organization: Orga
         organization.uuid,
         OFFICIAL,
     )
+
+
+async def a_club(database: Database) -> tuple[Person, OrganizationId]:
+    ana = await a_person(database)
+    return ana, await an_organization_of(database, ana)
+
+
+async def made(
+    site: httpx.AsyncClient, place: OrganizationId, by: Person, who: Person, role: str, **grant: Any
+) -> httpx.Response:
+    url = f"/api/org/{place}/members/{who.identity}"
+    return await site.put(url, json={"role": role, **grant}, headers=by.headers)
+
+
+async def removed(site: httpx.AsyncClient, place: OrganizationId, by: Person, who: Person) -> httpx.Response:
+    return await site.delete(f"/api/org/{place}/members/{who.identity}", headers=by.headers)
+
+
+async def kept_out(site: httpx.AsyncClient, place: OrganizationId, by: Person, who: Person) -> httpx.Response:
+    return await site.put(f"/api/org/{place}/members/{who.identity}/denial", headers=by.headers)
+
+
+async def team_of(site: httpx.AsyncClient, place: OrganizationId, by: Person) -> dict[str, dict[str, Any]]:
+    page = (await site.get(f"/api/org/{place}/members", headers=by.headers)).json()
+    return {member["identity"]: member for member in page["items"]}

@@ -21,17 +21,12 @@ from admitone.kernel.ids import OrganizationId
 from admitone.kernel.jobs import Delivered
 from admitone.kernel.scope import Scope
 from tests.builders import at_the_same_time
-from tests.foundation.organizations.clubs import facts_of, mailed, trail_of
+from tests.foundation.organizations.clubs import a_club, facts_of, mailed, trail_of
 from tests.mails import an_address
-from tests.people import Person, a_branch_of, a_member, a_person, an_organization_of, an_override
+from tests.people import Person, a_branch_of, a_member, a_person, an_override
 
 OWNER, CO_OWNER, ADMIN, STAFF, TRAINER, PROMOTER, VIEWER = MemberRole
 DUE = "organizations.expire_invitation"
-
-
-async def a_club(database: Database) -> tuple[Person, OrganizationId]:
-    ana = await a_person(database)
-    return ana, await an_organization_of(database, ana)
 
 
 async def invited(

@@ -15,13 +15,8 @@ from admitone.kernel.crypto import digest_of, new_secret
 from admitone.kernel.db import Database
 from admitone.kernel.ids import OrganizationId, uuid7
 from admitone.kernel.scope import Caller, Scope
-from tests.foundation.organizations.clubs import OFFICIAL, facts_of, mailed, prove_official_email, trail_of
+from tests.foundation.organizations.clubs import OFFICIAL, a_club, facts_of, mailed, prove_official_email, trail_of
 from tests.people import Person, a_person, an_organization_of
-
-
-async def a_club(database: Database) -> tuple[Person, OrganizationId]:
-    ana = await a_person(database)
-    return ana, await an_organization_of(database, ana)
 
 
 async def named(site: httpx.AsyncClient, club: OrganizationId, person: Person, email: str = OFFICIAL) -> httpx.Response:

@@ -10,8 +10,8 @@ import pytest
 from admitone.foundation.authority.api import MemberRole, RolePack
 from admitone.kernel.db import Database
 from admitone.kernel.ids import OrganizationId
-from tests.foundation.organizations.clubs import facts_of, prove_official_email, trail_of
-from tests.people import Person, a_member, a_person, an_organization_of
+from tests.foundation.organizations.clubs import a_club, facts_of, prove_official_email, trail_of
+from tests.people import Person, a_member
 
 LEGAL = {
     "legalName": "Clube do Porto, Lda.",
@@ -24,11 +24,6 @@ LEGAL = {
 SECRETS = ("Lda", "501234567", "Flores", "ontas@")
 
 
-async def a_club(database: Database) -> tuple[Person, OrganizationId]:
-    ana = await a_person(database)
-    return ana, await an_organization_of(database, ana)
-
-
 async def changed(
     site: httpx.AsyncClient, club: OrganizationId, person: Person, version: int, **settings: object
 ) -> httpx.Response:
@@ -36,9 +31,18 @@ async def changed(
     return await site.put(f"/api/org/{club}/settings", json=wanted, headers=person.headers)
 
 
+async def some_cities(superuser: asyncpg.Connection) -> None:
+    await superuser.execute(
+        "INSERT INTO kernel.city (code, name, time_zone, created_at)"
+        " SELECT code, code, 'Europe/Lisbon', now() FROM unnest(ARRAY['PORTO', 'LISBOA', 'FARO']) AS code"
+        " ON CONFLICT DO NOTHING"
+    )
+
+
 async def test_settings_are_changed_and_seen(
     site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection
 ):
+    await some_cities(superuser)
     ana, club = await a_club(database)
     answer = await changed(site, club, ana, 1, homeCity="PORTO", language="en", timeZone="Europe/Paris")
     assert answer.status_code == 200, answer.text
@@ -57,7 +61,36 @@ async def test_settings_are_changed_and_seen(
     assert len(await facts_of(superuser, club, "organization.settings_changed")) == 1
 
 
-async def test_of_two_who_saw_the_same_settings_one_changes_them(site: httpx.AsyncClient, database: Database):
+async def test_nobody_is_at_home_in_a_city_that_there_is_not(site: httpx.AsyncClient, database: Database):
+    ana, club = await a_club(database)
+    refused = await changed(site, club, ana, 1, homeCity="NOWHERE")
+    assert (refused.status_code, refused.json()["errorCode"]) == (422, "CITY_NOT_FOUND")
+    assert (await changed(site, club, ana, 1, homeCity="GLOBAL", language="en")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"homeCity": "GLOBAL\n"},
+        {"defaultCurrency": "EUR\n"},
+        {"invoicePrefix": "CP26\n"},
+        {"taxId": "501234567\n", "taxCountry": "PT"},
+        {"taxId": "501234567", "taxCountry": "PT\n"},
+    ],
+)
+async def test_a_line_break_at_the_end_is_part_of_no_code(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection, wrong: dict[str, str]
+):
+    ana, club = await a_club(database)
+    await prove_official_email(superuser, club)
+    refused = await changed(site, club, ana, 1, **wrong)
+    assert (refused.status_code, refused.json()["errorCode"]) == (422, "VALIDATION_FAILED")
+
+
+async def test_of_two_who_saw_the_same_settings_one_changes_them(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection
+):
+    await some_cities(superuser)
     ana, club = await a_club(database)
     answers = await asyncio.gather(
         *(changed(site, club, ana, 1, homeCity=city) for city in ("PORTO", "LISBOA", "FARO"))
@@ -165,12 +198,41 @@ async def test_a_version_of_a_document_is_agreed_to_once(
     first = (await site.post(f"/api/org/{club}/acceptances", json=terms, headers=ana.headers)).json()
     again = (await site.post(f"/api/org/{club}/acceptances", json=terms, headers=admin.headers)).json()
     assert first == again and first["acceptedBy"] == str(ana.identity)
-    newer = await site.post(f"/api/org/{club}/acceptances", json={**terms, "version": "2026-02"}, headers=admin.headers)
+    other = {**terms, "document": "DATA_PROCESSING"}
+    newer = await site.post(f"/api/org/{club}/acceptances", json=other, headers=admin.headers)
     assert newer.json()["acceptedBy"] == str(admin.identity)
     listed = (await site.get(f"/api/org/{club}/acceptances", headers=ana.headers)).json()
-    assert [each["version"] for each in listed] == ["2026-01", "2026-02"]
+    assert [each["document"] for each in listed] == ["DATA_PROCESSING", "PAYMENT_TERMS"]
     assert len(await trail_of(superuser, club, "organization.accept_document")) == 2
     assert len(await facts_of(superuser, club, "organization.document_accepted")) == 2
+
+
+@pytest.mark.parametrize(
+    ("version", "code"), [("2099-12", "DOCUMENT_NOT_ON_OFFER"), ("2026-01\n", "VALIDATION_FAILED")]
+)
+async def test_nobody_agrees_to_what_was_never_on_offer(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection, version: str, code: str
+):
+    ana, club = await a_club(database)
+    terms = {"document": "PAYMENT_TERMS", "version": version}
+    refused = await site.post(f"/api/org/{club}/acceptances", json=terms, headers=ana.headers)
+    assert (refused.status_code, refused.json()["errorCode"]) == (422, code)
+    assert await trail_of(superuser, club, "organization.accept_document") == []
+
+
+async def test_whoever_agreed_to_very_much_can_still_agree(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection
+):
+    ana, club = await a_club(database)
+    await superuser.execute(
+        "INSERT INTO organizations.acceptance SELECT $1, 'DATA_PROCESSING', lpad(i::text, 4, '0'), $2, now()"
+        " FROM generate_series(1, 200) AS i",
+        club.uuid,
+        ana.identity.uuid,
+    )
+    terms = {"document": "TERMS_OF_SERVICE", "version": "2026-01"}
+    agreed = await site.post(f"/api/org/{club}/acceptances", json=terms, headers=ana.headers)
+    assert (agreed.status_code, agreed.json()["acceptedBy"]) == (200, str(ana.identity))
 
 
 # -- The audit trail

@@ -1,7 +1,7 @@
 """The door for other packages: the gate of the official e-mail, what an organisation says of itself, and for operators
 how one begins."""
 
-from admitone.foundation.organizations.commands.appointing import Appointment, appoint
+from admitone.foundation.organizations.commands.appointing import Appointment, appoint, see_off
 from admitone.foundation.organizations.commands.founding import found, new_id
 from admitone.foundation.organizations.commands.invitations import invite
 from admitone.foundation.organizations.errors import OfficialEmailNotVerified, OfficialEmailRequired
@@ -36,4 +36,5 @@ __all__ = (
     "list_acceptances",
     "new_id",
     "require_official_email",
+    "see_off",
 )

@@ -50,6 +50,20 @@ class TaxIdIncomplete(Invalid):
     code = "TAX_ID_INCOMPLETE"
 
 
+class CityNotFound(Invalid):
+    """There is no such city."""
+
+    code = "CITY_NOT_FOUND"
+    city: str
+
+
+class DocumentNotOnOffer(Invalid):
+    """There is no such version of this document to agree to."""
+
+    code = "DOCUMENT_NOT_ON_OFFER"
+    version: str
+
+
 class ModuleNeeded(Conflict):
     """The settings cannot be switched off: nobody could switch them on again."""
 

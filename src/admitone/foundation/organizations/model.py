@@ -35,6 +35,14 @@ class LegalDocument(StrEnum):
     DATA_PROCESSING = "DATA_PROCESSING"
 
 
+ON_OFFER: Final = {
+    LegalDocument.TERMS_OF_SERVICE: frozenset({"2026-01"}),
+    LegalDocument.PAYMENT_TERMS: frozenset({"2026-01"}),
+    LegalDocument.DATA_PROCESSING: frozenset({"2026-01"}),
+}
+"""Which versions of each can be agreed to. Whoever publishes another adds it here."""
+
+
 class InvitationState(StrEnum):
     PENDING = "PENDING"
     ACCEPTED = "ACCEPTED"

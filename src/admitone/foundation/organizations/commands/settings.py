@@ -1,17 +1,24 @@
 """Settings, modules, legal documents: what an organisation says of itself, has switched on, and agreed to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from admitone.foundation.authority import api as authority
 from admitone.foundation.authority.api import OrganizationModule
-from admitone.foundation.organizations.errors import ModuleNeeded, SettingsOvertaken, TaxIdIncomplete
+from admitone.foundation.organizations.errors import (
+    CityNotFound,
+    DocumentNotOnOffer,
+    ModuleNeeded,
+    SettingsOvertaken,
+    TaxIdIncomplete,
+)
 from admitone.foundation.organizations.facts import DocumentAccepted, ModuleSwitched, SettingsChanged
 from admitone.foundation.organizations.gate import gate
 from admitone.foundation.organizations.model import (
     CRITICAL,
+    ON_OFFER,
     PLAIN,
     Acceptance,
     Accepted,
@@ -23,6 +30,7 @@ from admitone.foundation.organizations.model import (
 from admitone.foundation.organizations.policy import ALWAYS_ON
 from admitone.foundation.organizations.store import organizations as store
 from admitone.kernel import audit
+from admitone.kernel.cities import find_cities
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
@@ -35,10 +43,11 @@ LEGAL_IDENTITY = "LEGAL_IDENTITY_SETTINGS"
 async def change_settings(tx: Tx, changes: Sequence[SettingsChange]) -> list[Organization | Refusal]:
     """Each is made to what its caller saw; what is critical only with a verified official e-mail."""
     before = await store.lock_organization(tx, changes)
+    cities = await find_cities(tx, [change.settings.home_city for change in changes])
     now, entries = before, []
     outcomes: list[Organization | Refusal] = []
     for change in changes:
-        outcome = _changed(now, change)
+        outcome = _changed(now, change, cities)
         if isinstance(outcome, Organization):
             entries.append(_entry(change, now, outcome))
             tx.publish(change.caller, SettingsChanged(organization_id=now.id, settings_version=outcome.version))
@@ -50,12 +59,14 @@ async def change_settings(tx: Tx, changes: Sequence[SettingsChange]) -> list[Org
     return outcomes
 
 
-def _changed(now: Organization, change: SettingsChange) -> Organization | Refusal:
+def _changed(now: Organization, change: SettingsChange, cities: Collection[str]) -> Organization | Refusal:
     if change.version != now.version:
         return SettingsOvertaken(version=now.version)
     settings = change.settings
     if (settings.tax_id is None) != (settings.tax_country is None):
         return TaxIdIncomplete()
+    if settings.home_city not in cities:
+        return CityNotFound(city=settings.home_city)
     if _differing(now.settings, settings, CRITICAL) and (refusal := gate(now.official, change.caller, LEGAL_IDENTITY)):
         return refusal
     return msgspec.structs.replace(now, settings=settings, version=now.version + 1)
@@ -114,9 +125,9 @@ async def switch_modules(tx: Tx, switches: Sequence[ModuleSwitch]) -> list[Modul
 
 @command()
 async def accept_documents(tx: Tx, acceptances: Sequence[Acceptance]) -> list[Accepted | Refusal]:
-    """Agree to a version of a document, once: who agrees again is told who did so first."""
+    """Agree to a version that is on offer, once: who agrees again is told who did so first."""
     organization = await store.lock_organization(tx, acceptances)
-    first = {(each.document, each.version): each for each in reversed(acceptances)}
+    first = {(each.document, each.version): each for each in reversed(acceptances) if _is_on_offer(each)}
     rows = [
         store.AcceptanceRow(document, version, each.caller.actor.uuid, tx.now)
         for (document, version), each in sorted(first.items())
@@ -140,5 +151,12 @@ async def accept_documents(tx: Tx, acceptances: Sequence[Acceptance]) -> list[Ac
         for key in sorted(fresh)
     ]
     await audit.record(tx, entries)
-    known = {(each.document, each.version): each for each in await store.list_acceptances(tx)}
-    return [known[each.document, each.version] for each in acceptances]
+    known = await store.find_acceptances(tx, rows)
+    return [
+        known[each.document, each.version] if _is_on_offer(each) else DocumentNotOnOffer(version=each.version)
+        for each in acceptances
+    ]
+
+
+def _is_on_offer(each: Acceptance) -> bool:
+    return each.version in ON_OFFER[each.document]

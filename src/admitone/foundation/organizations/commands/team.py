@@ -31,7 +31,7 @@ async def change_members(tx: Tx, changes: Sequence[Change]) -> list[Changed | Re
     group = Group(await authority.lock_members(tx, people_of(changes)))
     outcomes = [group.decide(change) for change in changes]
     await write_group(tx, group)
-    await _tell(tx, changes, outcomes)
+    await tell_changes(tx, [change.caller for change in changes], outcomes)
     return outcomes
 
 
@@ -41,7 +41,7 @@ async def change_overrides(tx: Tx, changes: Sequence[Change]) -> list[Changed | 
     branch = Branch(tx.scope.organization.uuid, await authority.lock_overrides(tx, people_of(changes)))
     outcomes = [branch.decide(change) for change in changes]
     await write_branch(tx, branch)
-    await _tell(tx, changes, outcomes)
+    await tell_changes(tx, [change.caller for change in changes], outcomes)
     return outcomes
 
 
@@ -56,7 +56,7 @@ async def shut_out(tx: Tx, leavings: Sequence[Leaving]) -> list[Changed | Refusa
         for each in leavings
     ]
     await authority.put_overrides(tx, {who: Denial() for who, override in overrides.items() if override != Denial()})
-    await _tell(tx, leavings, outcomes)
+    await tell_changes(tx, [each.caller for each in leavings], outcomes)
     return outcomes
 
 
@@ -84,8 +84,7 @@ def people_of(changes: Sequence[Change]) -> list[Any]:
     return sorted(everybody | {change.caller.actor.uuid for change in changes if change.caller.actor})
 
 
-async def _tell(tx: Tx, changes: Sequence[Change] | Sequence[Leaving], outcomes: Sequence[Changed | Refusal]) -> None:
-    callers = [change.caller for change in changes]
+async def tell_changes(tx: Tx, callers: Sequence[Caller], outcomes: Sequence[Changed | Refusal]) -> None:
     made = [(caller, each) for caller, each in zip(callers, outcomes, strict=True) if isinstance(each, Changed)]
     await audit.record(tx, [entry_of(caller, tx.scope.organization, changed) for caller, changed in made])
     for caller, changed in made:

@@ -16,6 +16,8 @@ from admitone.kernel.contracts import Audience, Call, Contract, Example, ReasonC
 from admitone.kernel.ids import OrganizationId
 
 ROWS = 100
+NOTHING = "-"
+"""Instead of a role: kept out, or limited to other branches."""
 HEADINGS = ("identity", "name", "email", "role", "pack", "scopes", "level")
 
 
@@ -61,10 +63,11 @@ async def lines(call: Call, group: OrganizationId) -> AsyncIterator[str]:
 
 
 def row(member: Member, profile: Profile | None) -> Sequence[str]:
-    known = member.effective or member.member
+    """What they are here, all in all, as the list of members says it."""
+    known = member.effective
     name, email = (profile.display_name or "", profile.email) if profile else ("", "")
     if known is None:
-        return str(member.identity), name, email, "", "", "", ""
+        return str(member.identity), name, email, NOTHING, "", "", ""
     return str(member.identity), name, email, known.role, known.pack or "", " ".join(known.scopes), known.level
 
 
@@ -76,7 +79,7 @@ def line(values: Sequence[str]) -> str:
 
 def harmless(text: str) -> str:
     """A spreadsheet takes what begins like this for a formula, and would run what somebody chose as their name."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    return f"'{text}" if text != NOTHING and text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 CONTRACTS = (export,)

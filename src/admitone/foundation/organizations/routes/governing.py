@@ -8,7 +8,7 @@ from msgspec import Meta
 from admitone.foundation.authority import api as authority
 from admitone.foundation.authority.api import OrganizationModule
 from admitone.foundation.organizations.commands.settings import accept_documents, switch_modules
-from admitone.foundation.organizations.errors import ModuleNeeded, OrganizationNotFound
+from admitone.foundation.organizations.errors import DocumentNotOnOffer, ModuleNeeded, OrganizationNotFound
 from admitone.foundation.organizations.model import Acceptance, Accepted, LegalDocument, ModuleSwitch
 from admitone.foundation.organizations.queries import LAST
 from admitone.foundation.organizations.routes.wires import (
@@ -140,7 +140,7 @@ accept = Contract(
     post="/api/org/{organizationId}/acceptances",
     takes=AcceptRequest,
     gives=AcceptanceAnswer,
-    refuses=(OrganizationNotFound,),
+    refuses=(OrganizationNotFound, DocumentNotOnOffer),
     audience=Audience.ORGANIZATION,
     permission=SETTINGS_RW,
     verified_only=True,

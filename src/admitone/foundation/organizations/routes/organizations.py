@@ -12,6 +12,7 @@ from admitone.foundation.organizations import queries
 from admitone.foundation.organizations.commands import founding
 from admitone.foundation.organizations.commands.settings import change_settings
 from admitone.foundation.organizations.errors import (
+    CityNotFound,
     NotAMother,
     OfficialEmailRequired,
     OrganizationExists,
@@ -234,7 +235,14 @@ change = Contract(
     put="/api/org/{organizationId}/settings",
     takes=SettingsRequest,
     gives=OrganizationAnswer,
-    refuses=(OrganizationNotFound, SettingsOvertaken, TaxIdIncomplete, OfficialEmailRequired, InvalidEmail),
+    refuses=(
+        OrganizationNotFound,
+        SettingsOvertaken,
+        TaxIdIncomplete,
+        CityNotFound,
+        OfficialEmailRequired,
+        InvalidEmail,
+    ),
     audience=Audience.ORGANIZATION,
     permission=SETTINGS_RW,
     repeats="the version is another after the first time, and the second is refused",

@@ -124,6 +124,15 @@ ACCEPT = Insert(
 )
 
 
+FIND_ACCEPTANCES = """
+    SELECT document, document_version, accepted_by, at
+      FROM organizations.acceptance
+     WHERE organization_id = $1
+       AND document = ANY($2::text[])
+       AND document_version = ANY($3::text[])
+"""
+
+
 LIST_ACCEPTANCES = """
     SELECT document, document_version, accepted_by, at
       FROM organizations.acceptance
@@ -215,11 +224,19 @@ async def insert_acceptances(tx: Tx, rows: Sequence[AcceptanceRow]) -> set[tuple
     return {(row["document"], row["document_version"]) for row in await tx.insert_many(ACCEPT, rows)}
 
 
+async def find_acceptances(tx: Tx, rows: Sequence[AcceptanceRow]) -> dict[tuple[LegalDocument, str], Accepted]:
+    """Of these documents, in any of these versions."""
+    documents, versions = ({row.document for row in rows}, {row.document_version for row in rows})
+    found = [_accepted(row) for row in await tx.fetch(FIND_ACCEPTANCES, sorted(documents), sorted(versions))]
+    return {(each.document, each.version): each for each in found}
+
+
 async def list_acceptances(tx: Tx) -> list[Accepted]:
-    return [
-        Accepted(LegalDocument(row["document"]), row["document_version"], IdentityId(row["accepted_by"]), row["at"])
-        for row in await tx.fetch(LIST_ACCEPTANCES)
-    ]
+    return [_accepted(row) for row in await tx.fetch(LIST_ACCEPTANCES)]
+
+
+def _accepted(row: Record) -> Accepted:
+    return Accepted(LegalDocument(row["document"]), row["document_version"], IdentityId(row["accepted_by"]), row["at"])
 
 
 def _organization(row: Record) -> Organization:
