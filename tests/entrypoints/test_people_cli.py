@@ -68,6 +68,30 @@ async def test_what_cannot_be_is_one_sentence(operator: Operator) -> None:
         assert status == 1 and "Traceback" not in said and said.count("\n") == 1, said
 
 
+@pytest.mark.parametrize(
+    "surroundings",
+    [
+        {},
+        {"DATABASE_URL": "", "ADMITONE_HOST": "0.0.0.0"},
+        {"DATABASE_URL": "", "TRUSTED_PROXIES": "127.0.0.1"},
+        {"DATABASE_URL": "", "PUBLIC_URL": "https://tickets.example.org"},
+    ],
+    ids=["a database that was named", "an open address", "a proxy", "a public address"],
+)
+async def test_there_is_no_demonstration_where_others_could_reach_it(
+    operator: Operator, surroundings: dict[str, str]
+) -> None:
+    """Everybody knows its password."""
+    status, said = await operator.types("seed", **surroundings)
+    assert status == 1 and said.startswith("This is for a person's own machine") and said.count("\n") == 1, said
+
+
+@pytest.mark.parametrize("command", ["run", "serve", "worker"])
+async def test_where_others_reach_us_nothing_starts_without_a_mail_server(operator: Operator, command: str) -> None:
+    status, said = await operator.types(command, ADMITONE_HOST="0.0.0.0", PORT="1")
+    assert status == 1 and "SMTP_URL is missing" in said and "Traceback" not in said, said
+
+
 @pytest.mark.covers("ORG-020", "ORG-022")
 async def test_the_demonstration_has_everybody_and_lays_itself_out_once(
     database: Database, superuser: asyncpg.Connection
