@@ -6,8 +6,9 @@ import pytest
 from admitone.entrypoints import demo
 from admitone.foundation.authority.api import MemberRole, RolePack
 from admitone.kernel.db import Database
-from admitone.kernel.ids import OrganizationId, uuid7
+from admitone.kernel.ids import IdentityId, OrganizationId, uuid7
 from tests.entrypoints.operator import Operator
+from tests.people import a_person
 
 MEMBERS = "SELECT role, pack FROM authority.group_member WHERE organization_id = $1 ORDER BY role, pack"
 AUDITED = "SELECT count(*) FROM kernel.audit_entry WHERE organization_id = $1 AND action = $2"
@@ -41,6 +42,42 @@ async def test_an_organisation_is_founded_staffed_and_invites(
     assert await superuser.fetchval(AUDITED, uuid, "organization.invite") == 1
 
 
+async def test_an_operator_sees_who_has_an_address_and_where_they_are_members(operator: Operator) -> None:
+    ana = an_address()
+    _, said = await operator.types("person", "create", ana, "--verified", "--name", "Ana", "--no-password")
+    identity = said.strip()
+    _, said = await operator.types("organization", "create", "Clube", "--owner", ana)
+    club = said.strip()
+    status, said = await operator.types("person", "show", f" {ana.upper()}")
+    lines = said.splitlines()
+    assert status == 0 and lines[0] == identity and lines[-1] == f"Member    {club} OWNER", said
+    assert lines[1].startswith("Since     20") and lines[2].startswith("Verified  20") and len(lines) == 4
+    assert "Ana" not in said and "Clube" not in said
+    another = an_address()
+    await operator.types("person", "create", another, "--no-password")
+    assert (await operator.types("person", "show", another))[1].endswith("Verified  no\n")
+    for word in ("show", "sign-out"):
+        status, said = await operator.types("person", word, an_address())
+        assert status == 1 and said.count("\n") == 1 and "has no account" in said
+
+
+async def test_an_operator_signs_somebody_out_everywhere_and_the_trail_knows(
+    operator: Operator, database: Database, superuser: asyncpg.Connection
+) -> None:
+    email = an_address()
+    _, said = await operator.types("person", "create", email, "--no-password")
+    people = [await a_person(database, identity=IdentityId.parse(said.strip())), await a_person(database)]
+    ana = await a_person(database, identity=people[0].identity)
+    status, said = await operator.types("person", "sign-out", email, "--reason", "ACCOUNT_TAKEOVER")
+    assert (status, said) == (0, f"{ana.identity} is signed out: 2 sessions ended.\n")
+    ended = "SELECT end_reason FROM authority.session WHERE identity_id = $1"
+    reasons = [[row["end_reason"] for row in await superuser.fetch(ended, each.identity.uuid)] for each in people]
+    assert reasons == [["SUSPENDED"] * 2, [None]]
+    trail = "SELECT action, reason_code, after FROM kernel.audit_entry WHERE subject = $1"
+    entry = ("identity.sign_out", "ACCOUNT_TAKEOVER", '{"sessions": 2}')
+    assert [tuple(row) for row in await superuser.fetch(trail, str(ana.identity))] == [entry]
+
+
 async def test_a_password_is_asked_for_twice_and_must_be_good(operator: Operator) -> None:
     status, said = await operator.types("person", "create", an_address(), typed="short\nshort\n")
     assert status == 1 and "too easy to guess" in said and "Traceback" not in said
@@ -57,6 +94,7 @@ async def test_what_cannot_be_is_one_sentence(operator: Operator) -> None:
     club = said.strip()
     for words in (
         ("person", "create", "no address", "--no-password"),
+        ("person", "create", an_address(), "--no-password", "--name", " \u202e"),
         ("organization", "create", "Clube", "--owner", an_address()),
         ("organization", "grant", club, an_address(), "--role", "STAFF"),
         ("organization", "grant", club, owner, "--role", "STAFF"),

@@ -38,8 +38,8 @@ from admitone.foundation.identity.routes.wire import (
     SCOPE,
     SOME_TOKENS,
     Code,
-    DisplayName,
     Email,
+    Named,
     Password,
     Token,
     Tokens,
@@ -71,10 +71,9 @@ class CodeRequest(Wire):
     email: Email
 
 
-class SignUpRequest(Wire):
+class SignUpRequest(Named, kw_only=True):
     email: Email
     password: Password
-    display_name: DisplayName | None = None
 
 
 class CodeSent(Wire):
