@@ -10,6 +10,7 @@ import typer
 from admitone.entrypoints.http import database_url
 from admitone.entrypoints.modules import MODULES
 from admitone.entrypoints.wiring import wire
+from admitone.foundation.mail.port import is_private
 from admitone.kernel.config import Config, surroundings
 from admitone.kernel.db import Database
 
@@ -33,8 +34,11 @@ def config_of(data: Path | None, port: int | None = None) -> Config:
 def on_people(data: Path | None, work: Callable[[Database], Awaitable[Result]], *, locally: bool = False) -> Result:
     """The same for work that seals and opens what is personal."""
     config = config_of(data)
-    if locally and config.in_production:
-        raise Misunderstood("This is for a person's own machine, and not for production.")
+    if locally and not (config.database_url is None and is_private(config)):
+        raise Misunderstood(
+            "This is for a person's own machine, on the embedded database, where nobody else reaches us: not for"
+            " production, nor with DATABASE_URL, TRUSTED_PROXIES, PUBLIC_URL or ADMITONE_HOST of the outside."
+        )
     wire(config)
     return on_database(data, work)
 

@@ -1,7 +1,7 @@
 """Something to try: two organisations with staff of every role, and one of those who run the platform.
 
-Promise: on a person's own machine only; laying it out again changes nothing. All of them have the same password, which
-is printed, because everybody may know it.
+Promise: on a person's own machine only, where nobody else reaches us; laying it out again changes nothing. All of them
+have the same password, which is printed, because everybody may know it.
 """
 
 from typing import Final

@@ -13,7 +13,7 @@ from admitone.entrypoints.duties import subscriptions_of
 from admitone.entrypoints.modules import MODULES
 from admitone.entrypoints.wiring import wire, wire_outside
 from admitone.foundation.authority.api import TableAuthority
-from admitone.foundation.mail.port import Mailbox, mailbox_contracts
+from admitone.foundation.mail.port import Mailbox, check_way, mailbox_contracts
 from admitone.kernel import config as settings
 from admitone.kernel import failpoints
 from admitone.kernel.alerts import Watch, check_rules
@@ -68,6 +68,7 @@ class Application:
 
 def build(config: Config) -> Application:
     """The application of `admitone serve`."""
+    check_way(config)
     wire(config)
     application = assemble(config, MODULES, TableAuthority())
     wire_outside(config, application.outbound)

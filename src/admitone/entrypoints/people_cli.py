@@ -1,4 +1,5 @@
-"""People and organisations, as an operator types them: before anybody can sign in, somebody must be there."""
+"""People and organisations, as an operator types them: before anybody can sign in, somebody must be there; and when an
+account was stolen, somebody must look who it is and put everybody out."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -17,13 +18,18 @@ from admitone.foundation.authority.api import (
     OrganizationModule,
     RolePack,
     find_overrides,
+    list_organizations,
+    membership_in,
 )
 from admitone.foundation.identity.api import (
+    Expulsion,
     InvalidEmail,
     NewAccount,
     Profile,
     create_accounts,
+    expel,
     find_by_email,
+    find_people,
     hash_of,
     normalise_email,
     refuse_weak,
@@ -43,12 +49,14 @@ from admitone.kernel.db import Database, PeopleTx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId, uuid7
 from admitone.kernel.scope import Caller, PeopleScope, Scope
+from admitone.kernel.texts import name_of
 from admitone.kernel.words import Language
 
 Result = TypeVar("Result")
 PLATFORM = "platform"
+MOST_ORGANIZATIONS = 200
 
-person_app = typer.Typer(help="People: accounts that an operator makes.")
+person_app = typer.Typer(help="People: accounts that an operator makes, looks at and puts out.")
 organization_app = typer.Typer(help="Organisations: founded, and staffed.")
 
 Email = Annotated[str, typer.Argument(help="Whose address.")]
@@ -67,7 +75,7 @@ def create_person(
     data: Data = None,
 ) -> None:
     """Make an account; whoever has the address already stays who they are."""
-    address = _address(email)
+    address, called = _address(email), _name(name)
     chosen = typer.prompt("Password", hide_input=True, confirmation_prompt=True) if password else None
 
     async def create(database: Database) -> IdentityId:
@@ -75,12 +83,52 @@ def create_person(
         if chosen is not None:
             refuse_weak(chosen, address)
             hashed = await hash_of(chosen)
-        account = NewAccount(Caller(), Profile(address, name, language), hashed, is_verified=verified)
+        account = NewAccount(Caller(), Profile(address, called, language), hashed, is_verified=verified)
         [identity] = await database.run(PeopleScope("operator"), lambda tx: create_accounts(tx, [account]))
         assert isinstance(identity, IdentityId)
         return identity
 
     print(_done(data, create))
+
+
+@person_app.command("show")
+def show_person(email: Email, data: Data = None) -> None:
+    """Who has an address: the id, since when, whether it was proved, and where they are members. Nothing else."""
+    address = _address(email)
+
+    async def look(database: Database) -> str:
+        identity = await _known(database, address)
+        known = await database.read(PeopleScope("operator"), find_people, [identity])
+        found = await database.read(READING, list_organizations, identity.uuid, MOST_ORGANIZATIONS)
+        proved, since = known[identity]["email_verified_at"], known[identity]["created_at"]
+        lines = [
+            str(identity),
+            f"Since     {since:%Y-%m-%d %H:%M} UTC",
+            f"Verified  {f'{proved:%Y-%m-%d %H:%M} UTC' if proved else 'no'}",
+        ]
+        for organization, _, member, override in found:
+            if membership := membership_in(organization, member, override):
+                lines.append(f"Member    {OrganizationId(organization)} {membership.pack or membership.role}")
+        return "\n".join(lines)
+
+    print(_done(data, look))
+
+
+@person_app.command("sign-out")
+def sign_person_out(
+    email: Email,
+    reason: Annotated[str, typer.Option(help="Why, for the trail, as in ACCOUNT_TAKEOVER.")] = "BY_OPERATOR",
+    data: Data = None,
+) -> None:
+    """End every session of somebody. They can sign in again: to keep them out, stop the identity first."""
+    address = _address(email)
+
+    async def put_out(database: Database) -> str:
+        expulsion = Expulsion(Caller(), await _known(database, address), reason)
+        [ended] = await database.run(PeopleScope("operator"), lambda tx: expel(tx, [expulsion]))
+        return f"{expulsion.identity} is signed out: {_or_refusal(ended)} sessions ended."
+
+    print(_done(data, put_out))
 
 
 @organization_app.command("create")
@@ -178,6 +226,13 @@ def _address(text: str) -> str:
         return normalise_email(text)
     except InvalidEmail:
         raise Misunderstood(f"{text} is no e-mail address.") from None
+
+
+def _name(text: str | None) -> str | None:
+    try:
+        return text if text is None else name_of(text)
+    except ValueError:
+        raise Misunderstood("This is no name that can be read.") from None
 
 
 def _organization(text: str) -> OrganizationId:

@@ -20,7 +20,7 @@ from typing import NoReturn
 from admitone.entrypoints.demo import CLUB, PASSWORD, lay_out
 from admitone.entrypoints.serve import require_free_port
 from admitone.foundation.identity.api import is_anybody
-from admitone.foundation.mail.port import Mailbox
+from admitone.foundation.mail.port import Mailbox, check_way, is_private
 from admitone.kernel.config import Config
 from admitone.kernel.crypto import KEYRING
 from admitone.kernel.db import Database
@@ -36,11 +36,12 @@ READY_SECONDS = 60.0
 
 def run(config: Config) -> int:
     """Returns the exit status."""
+    check_way(config)
     require_free_port(config.host, config.port)
     try:
         with _stoppable(), _database(config) as (database_url, direct_url):
             _bring_up_to_date(config, direct_url)
-            is_ours = config.database_url is None and not config.in_production
+            is_ours = config.database_url is None and is_private(config)
             if is_ours:
                 _lay_out_demo(config, database_url)
             return _serve_until_told(config.on_database(database_url), database_url, demo=is_ours)

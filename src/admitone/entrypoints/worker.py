@@ -19,7 +19,7 @@ from admitone.entrypoints.duties import duties_of
 from admitone.entrypoints.http import check_login, database_url
 from admitone.entrypoints.modules import MODULES
 from admitone.entrypoints.wiring import wire, wire_outside
-from admitone.foundation.mail.port import Postman
+from admitone.foundation.mail.port import Postman, check_way
 from admitone.kernel import config as settings
 from admitone.kernel import failpoints, telemetry
 from admitone.kernel.alerts import Watch, check_rules
@@ -70,6 +70,7 @@ class Workshop:
 
 def build(config: Config) -> Workshop:
     """The workshop of `admitone worker`."""
+    check_way(config)
     wire(config)
     rhythm = Rhythm(grace_seconds=float(config.find(settings.WORKER_GRACE) or 10))
     workshop = assemble(config, MODULES, rhythm=rhythm)

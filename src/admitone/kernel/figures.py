@@ -16,11 +16,13 @@ HOUR: Final = 3_600
 QUARTER_THEN_HOUR: Final = (timedelta(minutes=15), timedelta(minutes=60))
 """A1: 15 min, then 60 min on repeated failure. FIN-083 allows the same span."""
 
-# A1, login (IDN-020). The identity is the digest of the e-mail that was tried; a device that we know is a subject of
-# its own, so that no stranger locks the owner out.
+# A1, login (IDN-020). The identity is the digest of the e-mail that was tried. Devices that we know are counted apart
+# from strangers, so that none of those locks the owner out: all of one account together, so that nobody gains by having
+# many; and by place, because each attempt costs us a comparison of passwords. For that A1 has no figure.
 LOGIN_PER_ADDRESS: Final = Limit("login.per_address", 10, 10 * MINUTE, Per.ADDRESS)
 LOGIN_PER_IDENTITY: Final = Limit("login.per_identity", 5, 10 * MINUTE, Per.REQUEST, cooldown=QUARTER_THEN_HOUR)
 LOGIN_PER_DEVICE: Final = Limit("login.per_device", 5, 10 * MINUTE, Per.REQUEST, cooldown=QUARTER_THEN_HOUR)
+LOGIN_OF_DEVICES_PER_ADDRESS: Final = Limit("login.of_devices_per_address", 60, 10 * MINUTE, Per.ADDRESS)
 
 # A1, reset password and magic link (IDN-021): one figure for both, because both send a mail to the same person.
 RESET_PER_IDENTITY: Final = Limit("reset.per_identity", 3, 30 * MINUTE, Per.REQUEST)

@@ -94,6 +94,29 @@ async def test_a_known_device_has_a_counter_of_its_own_too(house: House):
 
 
 @pytest.mark.covers("IDN-020")
+async def test_many_cookies_of_one_account_buy_no_more_attempts(house: House):
+    ana = await house.a_user()
+    devices = []
+    for _ in range(4):
+        devices.append(house.a_visitor(email=ana.email))
+        await devices[-1].signs_in()
+    tried = [(await device.login("a wrong one")).status_code for device in devices * 2]
+    assert tried == [401] * 5 + [429] * 3
+    assert 429 in await guesses(house, ana.email, 6), "strangers have theirs"
+
+
+@pytest.mark.covers("IDN-020")
+async def test_cookies_of_many_accounts_do_not_lift_the_limit_of_a_place(house: House):
+    place, cookies = an_address(), {email: new_device_cookie(email) for email in (an_email() for _ in range(16))}
+    tried = [
+        (await house.a_visitor(address=place).post("login", {"cookie": f"device={cookie}"}, email=email, password="?"))
+        for _ in range(4)
+        for email, cookie in cookies.items()
+    ]
+    assert [answer.status_code for answer in tried] == [401] * 60 + [429] * 4
+
+
+@pytest.mark.covers("IDN-020")
 async def test_a_cookie_that_we_did_not_sign_for_this_address_is_a_strangers(house: House):
     ana, eva = await house.a_user(), await house.a_user()
     await ana.signs_in()
@@ -144,6 +167,18 @@ async def test_the_fourth_letter_is_not_sent_and_nobody_is_told(house: House, pa
     with house.at(began + timedelta(minutes=30)):
         await house.a_visitor().post(path, email=email)
     assert len(await house.letters_to(email)) == 4
+
+
+@pytest.mark.covers("IDN-021")
+@pytest.mark.parametrize("path", ["password/reset-request", "send-otp"])
+async def test_strangers_cannot_use_up_the_letters_of_the_owner(house: House, path: str):
+    ana = await house.a_user()
+    await ana.signs_in()
+    for _ in range(5):
+        await house.a_visitor().post("send-otp", email=ana.email)
+    before = len(await house.letters_to(ana.email))
+    assert {(await ana.post(path, email=ana.email)).status_code for _ in range(5)} == {202}
+    assert len(await house.letters_to(ana.email)) == before + 3, "on a device that we know, and no more than three"
 
 
 @pytest.mark.covers("IDN-021")

@@ -4,19 +4,23 @@ from pathlib import Path
 
 import asyncpg
 import httpx
+import pytest
 
 from admitone.entrypoints.http import Application
 from admitone.entrypoints.http import assemble as assemble_http
+from admitone.entrypoints.http import build as build_http
 from admitone.entrypoints.modules import MODULES
 from admitone.entrypoints.worker import assemble as assemble_worker
+from admitone.entrypoints.worker import build as build_worker
 from admitone.foundation.authority.api import TableAuthority
 from admitone.foundation.mail.handlers import deliver
 from admitone.foundation.mail.mailbox import ROOM, Mailbox
 from admitone.foundation.mail.model import LetterId, Template
+from admitone.foundation.mail.port import check_way
 from admitone.foundation.mail.postman import Postman
 from admitone.foundation.mail.settings import KEYS
 from admitone.kernel.batch import Batcher
-from admitone.kernel.config import Config
+from admitone.kernel.config import Config, ConfigurationProblem
 from admitone.kernel.db import Database
 from admitone.kernel.manifest import Module
 from tests.builders import an_organization
@@ -72,6 +76,38 @@ async def test_production_has_no_mailbox(database_url: str, tmp_path: Path):
             assert (await client.get(f"/dev/mailbox/{LetterId.new()}")).status_code == 404
         await application.close()
     assert Mailbox.of(Config.load({"ADMITONE_DATA": str(tmp_path)}, KEYS)) is not None
+
+
+@pytest.mark.parametrize(
+    "outside",
+    [
+        {"ADMITONE_HOST": "0.0.0.0"},
+        {"ADMITONE_HOST": "::"},
+        {"ADMITONE_HOST": "192.0.2.7"},
+        {"ADMITONE_HOST": "tickets.example.org"},
+        {"TRUSTED_PROXIES": "127.0.0.1"},
+        {"PUBLIC_URL": "https://tickets.example.org"},
+    ],
+    ids=str,
+)
+async def test_where_others_could_read_it_there_is_no_mailbox(
+    database_url: str, tmp_path: Path, outside: dict[str, str]
+):
+    config = Config.load({"DATABASE_URL": database_url, "ADMITONE_DATA": str(tmp_path), **outside}, KEYS)
+    assert Mailbox.of(config) is None
+    for start in (check_way, build_http, build_worker):
+        with pytest.raises(ConfigurationProblem, match="SMTP_URL is missing"):
+            start(config)
+    application = assemble_http(config, MODULES, TableAuthority())
+    assert not [each for each in application.edge.contracts if each.path.startswith("/dev")]
+    await application.close()
+
+
+@pytest.mark.parametrize("inside", [{"ADMITONE_HOST": "::1"}, {"PUBLIC_URL": "http://localhost:8000"}], ids=str)
+def test_what_stays_within_this_machine_has_a_mailbox(tmp_path: Path, inside: dict[str, str]):
+    config = Config.load({"ADMITONE_DATA": str(tmp_path), **inside}, KEYS)
+    assert Mailbox.of(config) is not None
+    check_way(config)
 
 
 async def test_a_mailbox_has_room_for_the_newest_and_shows_each_letter_once(tmp_path: Path):

@@ -1,7 +1,7 @@
 """The door of identity: whose address it is, what they are called, guests and their links, and accounts that operators
 make."""
 
-from admitone.foundation.identity.commands.accounts import NewAccount
+from admitone.foundation.identity.commands.accounts import Expulsion, NewAccount, expel
 from admitone.foundation.identity.commands.accounts import create as create_accounts
 from admitone.foundation.identity.commands.claiming import guests
 from admitone.foundation.identity.commands.guest_links import GuestLink, send_guest_links
@@ -10,9 +10,10 @@ from admitone.foundation.identity.errors import InvalidEmail, WeakPassword
 from admitone.foundation.identity.model import Prepared, Profile
 from admitone.foundation.identity.passwords import hash_of, refuse_weak
 from admitone.foundation.identity.resolving import resolve
-from admitone.foundation.identity.store.people import find_by_email, hashes_of, is_anybody, list_profiles
+from admitone.foundation.identity.store.people import find_by_email, find_people, hashes_of, is_anybody, list_profiles
 
 __all__ = (
+    "Expulsion",
     "GuestLink",
     "InvalidEmail",
     "NewAccount",
@@ -21,7 +22,9 @@ __all__ = (
     "WeakPassword",
     "create_accounts",
     "email_hashes",
+    "expel",
     "find_by_email",
+    "find_people",
     "guests",
     "hash_of",
     "hashes_of",

@@ -13,7 +13,13 @@ from admitone.foundation.identity.routes.wire import (
     REFRESHES_PER_ADDRESS,
     SHOWN_PER_IDENTITY,
 )
-from admitone.kernel.figures import LOGIN_PER_ADDRESS, LOGIN_PER_DEVICE, LOGIN_PER_IDENTITY, RESET_PER_IDENTITY
+from admitone.kernel.figures import (
+    LOGIN_OF_DEVICES_PER_ADDRESS,
+    LOGIN_PER_ADDRESS,
+    LOGIN_PER_DEVICE,
+    LOGIN_PER_IDENTITY,
+    RESET_PER_IDENTITY,
+)
 from admitone.kernel.jobs import Schedule
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
@@ -41,6 +47,7 @@ MODULE = Module(
     ),
     limits=(
         LOGIN_PER_ADDRESS,
+        LOGIN_OF_DEVICES_PER_ADDRESS,
         LOGIN_PER_DEVICE,
         LOGIN_PER_IDENTITY,
         RESET_PER_IDENTITY,

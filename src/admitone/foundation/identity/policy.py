@@ -44,14 +44,14 @@ def new_device_cookie(email: str) -> str:
     return f"{device}.{signed.version}.{signed.digest.hex()}"
 
 
-def known_device(cookie: str | None, email: str) -> str | None:
-    """Which device it is, if we signed it for this address."""
+def is_known_device(cookie: str | None, email: str) -> bool:
+    """Whether we signed it for this address."""
     device, _, rest = (cookie or "").partition(".")
     version, _, digest = rest.partition(".")
     if not (version.isascii() and version.isdigit() and len(version) <= 3 and len(device) == 32 and len(digest) == 64):
-        return None
+        return False
     try:
         claimed = Versioned(int(version), bytes.fromhex(digest))
     except ValueError:
-        return None
-    return device if KEYRING().verifies(f"{device}:{email}", DEVICES, claimed) else None
+        return False
+    return KEYRING().verifies(f"{device}:{email}", DEVICES, claimed)

@@ -1,7 +1,8 @@
 """The mailbox of a developer who has no mail server: a folder of mails, the newest of which a page shows.
 
-Promise: it exists on a person's own machine only, never in production, and never beside a mail server. A letter that
-is put in twice is there once. Old ones make room for new ones.
+Promise: it exists on a person's own machine only, where nobody else reaches us, never in production, and never beside a
+mail server: whoever reads it can sign in as everybody. A letter that is put in twice is there once. Old ones make room
+for new ones.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from admitone.foundation.mail.model import Fate, LetterId
-from admitone.foundation.mail.settings import SMTP_URL
+from admitone.foundation.mail.settings import SMTP_URL, is_private
 from admitone.kernel.config import Config
 
 ROOM: Final = 100
@@ -29,7 +30,7 @@ class Mailbox:
 
     @classmethod
     def of(cls, config: Config) -> Self | None:
-        if config.in_production or config.find(SMTP_URL):
+        if config.find(SMTP_URL) or not is_private(config):
             return None
         return cls(config.home / "mailbox")
 

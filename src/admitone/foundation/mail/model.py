@@ -5,7 +5,6 @@ one line. So nobody who chooses their own name can add a header, a line or a dir
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,6 +16,7 @@ import msgspec
 
 from admitone.kernel.ids import Id
 from admitone.kernel.scope import Caller
+from admitone.kernel.texts import on_one_line
 from admitone.kernel.words import Language
 
 LONGEST_ADDRESS: Final = 254
@@ -26,7 +26,6 @@ LONGEST_VALUE: Final = 1_000
 # Letters of other scripts are let through by `_is_local`; quotes, comments and routes are not worth their trouble.
 _ATOM: Final = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]")
 _DOMAIN: Final = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
-_DIRECTIONS: Final = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C])
 
 Value = str | int
 
@@ -135,5 +134,4 @@ def _tamed(value: Value) -> Value:
         return value
     if len(value) > LONGEST_VALUE:
         raise ValueError(f"a value of a letter has at most {LONGEST_VALUE} characters")
-    plain = (" " if unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp") else sign for sign in value)
-    return " ".join("".join(plain).translate(_DIRECTIONS).split())
+    return on_one_line(value)

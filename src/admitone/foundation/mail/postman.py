@@ -62,7 +62,7 @@ class Postman:
 
     @classmethod
     def of(cls, config: Config, breakers: Breakers) -> Self:
-        carrier = Mailbox.of(config) or Smtp(Server.parse(config.get(settings.SMTP_URL)), breakers)
+        carrier = Mailbox.of(config) or Smtp(settings.server(config), breakers)
         return cls(carrier, settings.sender(config), settings.site(config))
 
     async def deliver(self, letter: Opened) -> Fate:

@@ -13,7 +13,7 @@ from typing import Final, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from admitone.foundation.mail.model import is_address, on_the_wire
-from admitone.kernel.config import Config, Key, When, reads
+from admitone.kernel.config import Config, ConfigurationProblem, Key, When, reads
 
 
 class Tls(Enum):
@@ -75,6 +75,22 @@ def site(config: Config) -> str:
 
 def sender(config: Config) -> Address:
     return sender_of(config.find(MAIL_FROM) or "Admit One <no-reply@admitone.localhost>")
+
+
+def is_private(config: Config) -> bool:
+    """Whether nobody but who sits at this machine can reach us, as far as the settings tell."""
+    public = config.find(PUBLIC_URL)
+    is_known_elsewhere = public is not None and not _is_here(urlsplit(public).hostname or "")
+    return not (config.in_production or config.trusted_proxies or is_known_elsewhere) and _is_here(config.host)
+
+
+def server(config: Config) -> Server:
+    """Which mail server; a mailbox that everybody could read is no way out of having none."""
+    given = config.find(SMTP_URL)
+    if given is None:
+        why = "letters stay here only where nobody else reaches us (ADMITONE_HOST, TRUSTED_PROXIES, PUBLIC_URL)"
+        raise ConfigurationProblem([f"{SMTP_URL.name} is missing: expected {SMTP_URL.help}; {why}."])
+    return Server.parse(given)
 
 
 def _is_here(host: str) -> bool:

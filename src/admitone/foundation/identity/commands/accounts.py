@@ -39,6 +39,14 @@ class SignOut(msgspec.Struct, frozen=True):
     everywhere: bool = False
 
 
+class Expulsion(msgspec.Struct, frozen=True):
+    """Somebody is signed out everywhere, by an operator."""
+
+    caller: Caller
+    identity: IdentityId
+    reason_code: str
+
+
 class NewAccount(msgspec.Struct, frozen=True):
     """An account that somebody with the keys of the house makes for somebody else; its address is not proved yet."""
 
@@ -84,6 +92,18 @@ async def sign_out(tx: PeopleTx, sign_outs: Sequence[SignOut]) -> list[bool]:
     everywhere = [each.identity.uuid for each in sign_outs if each.everywhere]
     await end_sessions_of(tx, everywhere, EndReason.LOGOUT)
     return [True] * len(sign_outs)
+
+
+@command()
+async def expel(tx: PeopleTx, expulsions: Sequence[Expulsion]) -> list[int]:
+    """How many sessions each had."""
+    ended = [await end_sessions_of(tx, [each.identity.uuid], EndReason.SUSPENDED) for each in expulsions]
+    entries = [
+        Entry(each.caller, "identity.sign_out", str(each.identity), each.reason_code, after={"sessions": count})
+        for each, count in zip(expulsions, ended, strict=True)
+    ]
+    await audit.record(tx.platform, entries)
+    return ended
 
 
 @command()

@@ -36,7 +36,7 @@ from admitone.foundation.identity.model import (
     Started,
     Starting,
 )
-from admitone.foundation.identity.policy import code_digest, comes_back, known_device
+from admitone.foundation.identity.policy import code_digest, comes_back, is_known_device
 from admitone.foundation.identity.store import apple, challenges, people
 from admitone.foundation.identity.store.people import NewIdentity
 from admitone.foundation.mail.api import Letter, Template, post
@@ -291,7 +291,7 @@ async def tell_of_new_devices(tx: PeopleTx, sign_ins: Sequence[tuple[Caller, Ide
     letters = []
     for caller, identity, device in sign_ins:
         profile = profiles[identity]
-        if known_device(device.cookie, profile.email) is None:
+        if not is_known_device(device.cookie, profile.email):
             tx.publish(caller, SecurityAlert(identity_id=identity, alarm=Alarm.NEW_DEVICE))
             values: dict[str, str | int] = {"device": device.agent}
             letters.append(Letter(caller, profile.email, Template.NEW_SIGN_IN, profile.language, values))

@@ -3,10 +3,10 @@
 from admitone.foundation.identity import policy
 from admitone.foundation.identity.commands import email_change
 from admitone.foundation.identity.commands.email_change import EmailProof, EmailWish, Outcome
-from admitone.foundation.identity.emails import normalise_email, subject_of
+from admitone.foundation.identity.emails import normalise_email
 from admitone.foundation.identity.errors import EmailExists, IdentityNotFound, InvalidCode, InvalidEmail
 from admitone.foundation.identity.model import CODE_LASTS, ChallengeId
-from admitone.foundation.identity.routes.signing_in import A_CHALLENGE, SENT, CodeSent
+from admitone.foundation.identity.routes.signing_in import A_CHALLENGE, SENT, CodeSent, may_write
 from admitone.foundation.identity.routes.wire import (
     AN_EMAIL,
     BY_OWNER,
@@ -19,9 +19,6 @@ from admitone.foundation.identity.routes.wire import (
     auth_contract,
 )
 from admitone.kernel.contracts import Audience, Call, Example, ReasonCode, Wire
-from admitone.kernel.errors import Throttled
-from admitone.kernel.figures import RESET_PER_IDENTITY
-from admitone.kernel.limits import Hit
 
 
 class EmailChangeRequest(Wire):
@@ -79,12 +76,9 @@ async def serve_change(call: Call, request: EmailChangeRequest) -> CodeSent:
     email = normalise_email(request.new_email)
     challenge = ChallengeId.new()
     answer = CodeSent(challenge_id=challenge, expires_in_seconds=int(CODE_LASTS.total_seconds()))
-    try:
-        await call.count(Hit(RESET_PER_IDENTITY, subject_of(email)))
-    except Throttled:
-        return answer  # How many letters an address gets is its owner's matter.
-    wish = EmailWish(call.caller, call.identity, email, challenge, policy.new_code(), request.reason_code)
-    await call.batch(email_change.start, wish, scope=SCOPE)
+    if await may_write(call, email):
+        wish = EmailWish(call.caller, call.identity, email, challenge, policy.new_code(), request.reason_code)
+        await call.batch(email_change.start, wish, scope=SCOPE)
     return answer
 
 

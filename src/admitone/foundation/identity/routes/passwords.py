@@ -6,7 +6,7 @@ from admitone.foundation.identity import passwords
 from admitone.foundation.identity.commands import accounts, signing_in
 from admitone.foundation.identity.commands import passwords as commands
 from admitone.foundation.identity.commands.passwords import Forgotten, Reset
-from admitone.foundation.identity.emails import normalise_email, subject_of
+from admitone.foundation.identity.emails import normalise_email
 from admitone.foundation.identity.errors import (
     IdentityNotFound,
     InvalidCredentials,
@@ -15,6 +15,7 @@ from admitone.foundation.identity.errors import (
     WeakPassword,
 )
 from admitone.foundation.identity.model import ChallengeId, NewPassword, Prepared
+from admitone.foundation.identity.routes.signing_in import may_write
 from admitone.foundation.identity.routes.wire import (
     A_PASSWORD,
     AN_EMAIL,
@@ -28,9 +29,7 @@ from admitone.foundation.identity.routes.wire import (
 )
 from admitone.kernel.contracts import Audience, Call, Example, Wire
 from admitone.kernel.crypto import new_secret
-from admitone.kernel.errors import Throttled
-from admitone.kernel.figures import RESET_PER_IDENTITY
-from admitone.kernel.limits import Hit, Limit, Per
+from admitone.kernel.limits import Limit, Per
 
 A_TOKEN: Final = f"reset_0_{'d' * 40}"
 CHANGES_PER_IDENTITY: Final = Limit("identity.password_changes", 5, 600, Per.IDENTITY)
@@ -109,12 +108,9 @@ CONTRACTS = (request_reset, complete_reset, change_password)
 @request_reset.serves
 async def serve_request_reset(call: Call, request: ResetRequest) -> ResetRequested:
     email = normalise_email(request.email)
-    try:
-        await call.count(Hit(RESET_PER_IDENTITY, subject_of(email)))
-    except Throttled:
-        return ResetRequested()
-    forgotten = Forgotten(call.caller, Prepared(email, call.language), ChallengeId.new(), new_secret("reset", None))
-    await call.batch(commands.forget, forgotten, scope=SCOPE)
+    if await may_write(call, email):
+        forgotten = Forgotten(call.caller, Prepared(email, call.language), ChallengeId.new(), new_secret("reset", None))
+        await call.batch(commands.forget, forgotten, scope=SCOPE)
     return ResetRequested()
 
 

@@ -18,7 +18,7 @@ from admitone.foundation.identity.routes.wire import (
     SCOPE,
     SESSION_COOKIE,
     SOME_TOKENS,
-    DisplayName,
+    Named,
     Token,
     Tokens,
     auth_contract,
@@ -57,8 +57,7 @@ class Me(Wire):
     language: Language
 
 
-class ProfileRequest(Wire):
-    display_name: DisplayName | None = None
+class ProfileRequest(Named):
     language: Language | None = None
 
 

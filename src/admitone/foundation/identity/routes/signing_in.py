@@ -38,8 +38,8 @@ from admitone.foundation.identity.routes.wire import (
     SCOPE,
     SOME_TOKENS,
     Code,
-    DisplayName,
     Email,
+    Named,
     Password,
     Token,
     Tokens,
@@ -48,7 +48,13 @@ from admitone.foundation.identity.routes.wire import (
 from admitone.kernel.contracts import Call, Cookie, Example, Wire
 from admitone.kernel.crypto import digest_of
 from admitone.kernel.errors import Throttled, Unauthenticated
-from admitone.kernel.figures import LOGIN_PER_ADDRESS, LOGIN_PER_DEVICE, LOGIN_PER_IDENTITY, RESET_PER_IDENTITY
+from admitone.kernel.figures import (
+    LOGIN_OF_DEVICES_PER_ADDRESS,
+    LOGIN_PER_ADDRESS,
+    LOGIN_PER_DEVICE,
+    LOGIN_PER_IDENTITY,
+    RESET_PER_IDENTITY,
+)
 from admitone.kernel.limits import Hit, by_address
 
 DEVICE_SECONDS: Final = 400 * 24 * 3600
@@ -65,10 +71,9 @@ class CodeRequest(Wire):
     email: Email
 
 
-class SignUpRequest(Wire):
+class SignUpRequest(Named, kw_only=True):
     email: Email
     password: Password
-    display_name: DisplayName | None = None
 
 
 class CodeSent(Wire):
@@ -194,8 +199,7 @@ async def serve_login(call: Call, request: LoginRequest) -> Tokens:
     if not request.email or not request.password:
         raise MissingCredentials
     email = normalise_email(request.email)
-    device = policy.known_device(call.cookies.get(DEVICE_COOKIE), email)
-    await count_sign_in(call, email, device)
+    await count_sign_in(call, email)
     outcome = await _compare(call, request, email)
     if outcome.lacking is Lacking.PROOF:  # The hash changed since it was read, perhaps to a better one: look again.
         outcome = await _compare(call, request, email)
@@ -212,14 +216,28 @@ async def _compare(call: Call, request: LoginRequest, email: str) -> Attempt:
     return await call.batch(signing_in.sign_in_with_password, signing, scope=SCOPE)
 
 
-async def count_sign_in(call: Call, email: str, device: str | None) -> None:
-    """A device that its owner signed in on before is counted by itself, so no stranger locks the owner out."""
-    if device:
-        await call.count(Hit(LOGIN_PER_DEVICE, f"{device}:{subject_of(email)}"))
-    else:
-        # One after the other: whoever tried too often from one place uses up nobody's attempts any more.
-        await call.count(Hit(LOGIN_PER_ADDRESS, by_address(call.caller.address)))
-        await call.count(Hit(LOGIN_PER_IDENTITY, subject_of(email)))
+async def count_sign_in(call: Call, email: str) -> None:
+    """Devices that the owner signed in on before are counted by themselves, so no stranger locks the owner out."""
+    known = knows_device(call, email)
+    # One after the other: whoever tried too often from one place uses up nobody's attempts any more.
+    place = LOGIN_OF_DEVICES_PER_ADDRESS if known else LOGIN_PER_ADDRESS
+    await call.count(Hit(place, by_address(call.caller.address)))
+    await call.count(Hit(LOGIN_PER_DEVICE if known else LOGIN_PER_IDENTITY, subject_of(email)))
+
+
+async def may_write(call: Call, email: str) -> bool:
+    """Whether one more letter may go there: how many did is its owner's matter, so nobody is told. Strangers who ask
+    for letters use up none of those that the owner's own devices ask for."""
+    whose = "devices:" if knows_device(call, email) else ""
+    try:
+        await call.count(Hit(RESET_PER_IDENTITY, whose + subject_of(email)))
+    except Throttled:
+        return False
+    return True
+
+
+def knows_device(call: Call, email: str) -> bool:
+    return policy.is_known_device(call.cookies.get(DEVICE_COOKIE), email)
 
 
 def device_of(call: Call) -> Device:
@@ -231,7 +249,7 @@ def signed_in(call: Call, attempt: Attempt, wrong: Unauthenticated) -> Tokens:
         raise SecondFactorRequired
     if attempt.opened is None:
         raise wrong
-    if policy.known_device(call.cookies.get(DEVICE_COOKIE), attempt.email) is None:
+    if not knows_device(call, attempt.email):
         value = policy.new_device_cookie(attempt.email)
         call.set_cookie(Cookie(DEVICE_COOKIE, value, DEVICE_SECONDS, AUTH_PATH))
     return Tokens.of(attempt.opened)
@@ -253,12 +271,9 @@ async def serve_send_otp(call: Call, request: CodeRequest) -> CodeSent:
 async def send_code(call: Call, prepared: Prepared, *, signs_up: bool = False) -> CodeSent:
     challenge = ChallengeId.new()
     answer = CodeSent(challenge_id=challenge, expires_in_seconds=int(CODE_LASTS.total_seconds()))
-    try:
-        await call.count(Hit(RESET_PER_IDENTITY, subject_of(prepared.email)))
-    except Throttled:
-        return answer  # The same words, and no letter: how many were sent to an address is its owner's matter.
-    starting = Starting(call.caller, prepared, policy.new_code(), challenge, signs_up)
-    await call.batch(signing_in.start, starting, scope=SCOPE)
+    if await may_write(call, prepared.email):
+        starting = Starting(call.caller, prepared, policy.new_code(), challenge, signs_up)
+        await call.batch(signing_in.start, starting, scope=SCOPE)
     return answer
 
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
+import msgspec
 from msgspec import Meta
 
 from admitone.foundation.authority.api import Opened, SessionId
@@ -11,6 +12,7 @@ from admitone.kernel.figures import QUARTER_THEN_HOUR
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.limits import Limit, Per
 from admitone.kernel.scope import PeopleScope
+from admitone.kernel.texts import name_of
 
 SCOPE: Final = PeopleScope()
 VERSION: Final = "1.1.0"
@@ -37,6 +39,16 @@ BY_OWNER: Final = "BY_OWNER"
 """Why people change how they prove themselves, unless they say more."""
 AN_EMAIL: Final = "ana@example.org"
 A_PASSWORD: Final = "three brave otters"  # noqa: S105
+
+
+class Named(Wire):
+    """Has what somebody wants to be called; others read it, in letters and lists."""
+
+    display_name: DisplayName | None = None
+
+    def __post_init__(self) -> None:
+        if self.display_name is not None:
+            msgspec.structs.force_setattr(self, "display_name", name_of(self.display_name))
 
 
 class Tokens(Wire):

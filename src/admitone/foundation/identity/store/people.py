@@ -34,7 +34,7 @@ FIND_BY_HASHES = """
 """
 
 FIND_PEOPLE = """
-    SELECT id, type, status, merged_into, email_verified_at
+    SELECT id, type, status, merged_into, email_verified_at, created_at
       FROM identity.identity
      WHERE id = ANY($1::uuid[])
 """
