@@ -4,6 +4,7 @@ account was stolen, somebody must look who it is and put everybody out."""
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, TypeVar
+from uuid import UUID
 
 import typer
 
@@ -55,6 +56,7 @@ from admitone.kernel.words import Language
 Result = TypeVar("Result")
 PLATFORM = "platform"
 MOST_ORGANIZATIONS = 200
+FIRST = UUID(int=0)
 
 person_app = typer.Typer(help="People: accounts that an operator makes, looks at and puts out.")
 organization_app = typer.Typer(help="Organisations: founded, and staffed.")
@@ -99,7 +101,7 @@ def show_person(email: Email, data: Data = None) -> None:
     async def look(database: Database) -> str:
         identity = await _known(database, address)
         known = await database.read(PeopleScope("operator"), find_people, [identity])
-        found = await database.read(READING, list_organizations, identity.uuid, MOST_ORGANIZATIONS)
+        found = await database.read(READING, list_organizations, identity.uuid, FIRST, MOST_ORGANIZATIONS)
         proved, since = known[identity]["email_verified_at"], known[identity]["created_at"]
         lines = [
             str(identity),

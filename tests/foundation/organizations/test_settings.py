@@ -11,7 +11,7 @@ from admitone.foundation.authority.api import MemberRole, RolePack
 from admitone.kernel.db import Database
 from admitone.kernel.ids import OrganizationId
 from tests.foundation.organizations.clubs import a_club, facts_of, prove_official_email, trail_of
-from tests.people import Person, a_member
+from tests.people import Person, a_member, a_person, a_platform_admin, an_organization_of
 
 LEGAL = {
     "legalName": "Clube do Porto, Lda.",
@@ -258,3 +258,17 @@ async def test_an_organization_reads_its_own_trail_newest_first_and_no_other(
         cursor = {"cursor": page["nextCursor"]}
     assert seen == ["EVENTOS", "LOJA", "CRM", "organization.found"]
     assert (await site.get(f"/api/org/{club}/audit", headers=rui.headers)).status_code == 403
+
+
+@pytest.mark.covers("ORG-031")
+async def test_those_who_run_the_platform_read_its_own_trail_and_nobody_else_does(
+    site: httpx.AsyncClient, database: Database
+):
+    owner, stranger = await a_person(database), await a_person(database)
+    club = await an_organization_of(database, owner)
+    assert (await site.get(f"/api/org/{club}/audit", headers=stranger.headers)).status_code == 403
+    reader = await a_platform_admin(database, MemberRole.STAFF)
+    page = (await site.get("/api/admin/audit", params={"limit": 50}, headers=reader.headers)).json()
+    assert (str(stranger.identity), "refused") in {(each["actor"], each["action"]) for each in page["items"]}
+    for somebody in (owner, stranger):
+        assert (await site.get("/api/admin/audit", headers=somebody.headers)).status_code == 403

@@ -11,7 +11,7 @@ from admitone.foundation.organizations.facts import (
 )
 from admitone.foundation.organizations.handlers import expire_invitations
 from admitone.foundation.organizations.model import INVITATION
-from admitone.foundation.organizations.routes.wires import SETTINGS_R, SETTINGS_RW, TEAM_R, TEAM_RW
+from admitone.foundation.organizations.routes.wires import PLATFORM_AUDIT_R, SETTINGS_R, SETTINGS_RW, TEAM_R, TEAM_RW
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
 MODULE = Module(
@@ -33,7 +33,7 @@ MODULE = Module(
         ),
         Table("invitation", TableClass.TENANT, Privacy.PERSONAL, retention_days=90, aged_by="expires_at"),
     ),
-    permissions=(SETTINGS_R, SETTINGS_RW, TEAM_R, TEAM_RW),
+    permissions=(PLATFORM_AUDIT_R, SETTINGS_R, SETTINGS_RW, TEAM_R, TEAM_RW),
     limits=routes.LIMITS,
     jobs=(expire_invitations,),
     lifecycles=(INVITATION,),

@@ -12,6 +12,7 @@ from admitone.foundation.organizations.errors import DocumentNotOnOffer, ModuleN
 from admitone.foundation.organizations.model import Acceptance, Accepted, LegalDocument, ModuleSwitch
 from admitone.foundation.organizations.queries import LAST
 from admitone.foundation.organizations.routes.wires import (
+    PLATFORM_AUDIT_R,
     SETTINGS_R,
     SETTINGS_RW,
     SOME,
@@ -21,7 +22,8 @@ from admitone.foundation.organizations.routes.wires import (
 from admitone.foundation.organizations.store import organizations as store
 from admitone.kernel import audit
 from admitone.kernel.contracts import Audience, Call, Contract, Example, Instant, Page, PageRequest, Wire, page_of
-from admitone.kernel.ids import IdentityId
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId
+from admitone.kernel.scope import Scope
 
 # -- Modules
 
@@ -232,4 +234,27 @@ async def list_trail(call: Call, request: PageRequest) -> Page[EntryAnswer]:
     return page_of([EntryAnswer.of(entry) for entry in entries], request.limit, key=lambda entry: (entry.id,))
 
 
-CONTRACTS = (modules, switch, acceptances, accept, trail)
+platform_trail = Contract(
+    id="ORG.14",
+    version="1.0.0",
+    owner="organizations",
+    consumers=("console",),
+    summary="Who did what on the platform itself, what people did to their accounts, and strangers who were refused.",
+    get="/api/admin/audit",
+    takes=PageRequest,
+    gives=Page[EntryAnswer],
+    audience=Audience.ADMIN,
+    permission=PLATFORM_AUDIT_R,
+    order_key="time, newest first",
+    examples=trail.examples,
+)
+
+
+@platform_trail.serves
+async def list_platform_trail(call: Call, request: PageRequest) -> Page[EntryAnswer]:
+    (after,) = request.after(tuple[UUID]) or (LAST,)
+    entries = await call.read(audit.list_entries, after, request.limit + 1, scope=Scope(PLATFORM_ORGANIZATION))
+    return page_of([EntryAnswer.of(entry) for entry in entries], request.limit, key=lambda entry: (entry.id,))
+
+
+CONTRACTS = (modules, switch, acceptances, accept, trail, platform_trail)

@@ -16,6 +16,7 @@ from admitone.kernel.scope import GLOBAL
 from admitone.kernel.words import Language
 
 SETTINGS_R, SETTINGS_RW = "SETTINGS_R", "SETTINGS_RW"
+PLATFORM_AUDIT_R = "PLATFORM_AUDIT_R"
 TEAM_R, TEAM_RW = "TEAM_R", "TEAM_RW"
 
 # Python's $ also matches before a line break at the end, which the columns do not take.
