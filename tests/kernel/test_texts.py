@@ -17,7 +17,7 @@ def test_nothing_breaks_a_line_or_turns_a_direction(text: str) -> None:
     assert not [sign for sign in tamed if unicodedata.bidirectional(sign) in ("LRO", "RLO", "LRE", "RLE", "LRI", "RLI")]
 
 
-@pytest.mark.parametrize("text", ["", " ", "\u3000", "\u200b\u2060", "\u00ad", "\ufeff "])
+@pytest.mark.parametrize("text", ["", " ", "\u3000", "\u200b\u2060", "\u00ad", "\ufeff ", "a\0b"])
 def test_what_nobody_sees_cannot_be_read(text: str) -> None:
     with pytest.raises(ValueError, match="can be read"):
         name_of(text)

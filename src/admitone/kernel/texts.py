@@ -17,8 +17,9 @@ def on_one_line(text: str) -> str:
 
 
 def name_of(text: str) -> str:
-    """What somebody or something is called, on one line; raises `ValueError` if there is nothing to see."""
+    """What somebody or something is called, on one line; raises `ValueError` if there is nothing to see, or a NUL
+    among it, which nobody types."""
     name = on_one_line(text)
-    if not any(sign.isprintable() and not sign.isspace() for sign in name):
+    if "\0" in text or not any(sign.isprintable() and not sign.isspace() for sign in name):
         raise ValueError("Expected a name that can be read")
     return name
