@@ -71,6 +71,7 @@ link = auth_contract(
     takes=AppleLinkRequest,
     gives=AppleChanged,
     audience=Audience.PERSON,
+    verified_only=True,
     step_up=True,
     refuses=(*OF_TOKENS, AlreadyLinked, IdentityNotFound),
     limits=(SHOWN_PER_IDENTITY,),

@@ -59,6 +59,7 @@ enrol = auth_contract(
     takes=EnrolRequest,
     gives=Enrolled,
     audience=Audience.PERSON,
+    verified_only=True,  # Or whoever had the account before its address was proved could lock the owner out.
     step_up=True,
     refuses=(IdentityNotFound,),
     examples=(
