@@ -43,6 +43,8 @@ SIGNING_IN = 50
 A_PASSWORD = "three brave otters"
 KEY = bytes(range(32))
 KEYS = f"1:{base64.b64encode(KEY).decode()}"
+NOWHERE = "smtp://127.0.0.1:2525"
+"""Letters stay in the database: no worker runs here."""
 LIVE = b"GET /health/live HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
 ASKED = {
     "signup": {"password": "four brave otters"},
@@ -61,7 +63,8 @@ def measure(figures: Figures) -> None:
         print(calibration)
         tokens = asyncio.run(_seed(ground.url))
         # Behind a proxy everybody has an address of their own; without one, whatever they say is not believed.
-        with a_server(ground, module="bench.serve_people", ADMITONE_KEYS=KEYS, TRUSTED_PROXIES="127.0.0.1") as port:
+        surroundings = {"ADMITONE_KEYS": KEYS, "TRUSTED_PROXIES": "127.0.0.1", "SMTP_URL": NOWHERE}
+        with a_server(ground, module="bench.serve_people", **surroundings) as port:
             sessions(figures, port, tokens, calibration.c)
             others_while_hashing(figures, port)
             what_the_time_tells(figures, port)
