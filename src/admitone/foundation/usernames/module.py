@@ -1,5 +1,6 @@
 """The manifest of the registry of usernames."""
 
+from admitone.foundation.usernames.claiming import PER_IDENTITY, SETTINGS_RW, claim_ours, claim_own
 from admitone.foundation.usernames.facts import UsernameClaimed, UsernameReleased
 from admitone.foundation.usernames.handlers import forget_held
 from admitone.foundation.usernames.routes import PER_ADDRESS, resolve_username
@@ -8,8 +9,9 @@ from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
 MODULE = Module(
     name="usernames",
-    contracts=(resolve_username,),
-    limits=(PER_ADDRESS,),
+    contracts=(resolve_username, claim_own, claim_ours),
+    permissions=(SETTINGS_RW,),
+    limits=(PER_ADDRESS, PER_IDENTITY),
     tables=(
         Table(
             "username",
