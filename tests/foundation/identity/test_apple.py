@@ -213,12 +213,14 @@ async def test_guesses_beside_one_token_are_counted(application, orchard) -> Non
     assert await signs_in(application, token, secondFactor=totp.at(await now_of(ana))) == "RATE_LIMITED"
 
 
-async def test_an_address_that_was_not_proved_is_not_proved_by_signing_in(application, superuser, orchard) -> None:
+@pytest.mark.covers("IDN-016")
+async def test_whoever_has_not_proved_the_address_links_nothing_to_it(application, orchard) -> None:
     ana, subject = await an_account(application, verified=False), a_subject()
-    await ana.post("apple/link", identityToken=orchard.token(sub=subject))
-    assert await signs_in(application, orchard.token(sub=subject)) == ana.identity
-    verified = "SELECT email_verified_at FROM identity.identity WHERE id = $1"
-    assert await superuser.fetchval(verified, ana.identity.uuid) is None
+    refused = await ana.post("apple/link", identityToken=orchard.token(sub=subject))
+    assert refused.json()["errorCode"] == "EMAIL_NOT_CONFIRMED"
+    assert await signs_in(application, orchard.token(sub=subject)) == "APPLE_NOT_LINKED"
+    enrolled = await ana.post("totp/enrol")
+    assert enrolled.json()["errorCode"] == "EMAIL_NOT_CONFIRMED"
 
 
 async def _read(token: str) -> Any:
