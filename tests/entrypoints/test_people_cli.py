@@ -174,6 +174,6 @@ async def test_the_demonstration_has_everybody_and_lays_itself_out_once(
     assert await superuser.fetchval("SELECT count(*) FROM kernel.event_log") == before, "the second time tells nothing"
     for house in demo.ORGANIZATIONS:
         staff = demo.staff_of(house)
-        assert {role for role, pack in staff.values() if pack is None} == set(MemberRole)
-        assert {pack for _, pack in staff.values() if pack} == set(RolePack)
+        assert {each.role for each in staff.values() if each.pack is None} == set(MemberRole)
+        assert {each.pack for each in staff.values() if each.pack} == set(RolePack)
         assert set(staff) <= set(people)

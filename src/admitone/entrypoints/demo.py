@@ -6,7 +6,7 @@ have the same password, which is printed, because everybody may know it.
 
 from typing import Final
 
-from admitone.foundation.authority.api import PACKS, MemberRole, OrganizationModule, RolePack
+from admitone.foundation.authority.api import PACKS, MemberRole, Membership, OrganizationModule, RolePack
 from admitone.foundation.identity.api import NewAccount, Profile, create_accounts, hash_of
 from admitone.foundation.organizations.api import Appointment, Founding, Settings, appoint, found, new_id
 from admitone.kernel.db import Database
@@ -29,10 +29,10 @@ ORGANIZATIONS: Final = {
 }
 
 
-def staff_of(house: str) -> dict[str, tuple[MemberRole, RolePack | None]]:
+def staff_of(house: str) -> dict[str, Membership]:
     """Whom a house has, by address: every role once, and every pack once."""
-    by_role = {f"{_word(role)}@{house}.example": (role, None) for role in MemberRole}
-    by_pack = {f"{_word(pack)}@{house}.example": (PACKS[pack][0], pack) for pack in RolePack}
+    by_role = {f"{_word(role)}@{house}.example": Membership(role) for role in MemberRole}
+    by_pack = {f"{_word(pack)}@{house}.example": Membership(PACKS[pack][0], pack) for pack in RolePack}
     return {**by_role, **by_pack}
 
 
@@ -47,7 +47,7 @@ async def lay_out(database: Database) -> list[str]:
     people = await _introduce(database, everybody)
     for house, staff in houses.items():
         await _open(database, house, {email: people[email] for email in staff})
-    owners = [Appointment(Caller(), people[PLATFORM_ADMIN], MemberRole.OWNER)]
+    owners = [Appointment(Caller(), people[PLATFORM_ADMIN], Membership(MemberRole.OWNER))]
     await database.run(Scope(PLATFORM_ORGANIZATION, "demo"), lambda tx: appoint(tx, owners))
     return everybody
 
@@ -73,6 +73,6 @@ async def _open(database: Database, house: str, people: dict[str, IdentityId]) -
     own = new_id(owner, f"demo:{house}")
     scope = Scope(own, "demo")
     await database.run(scope, lambda tx: found(tx, [Founding(owner, own, settings, modules)]))
-    appointments = [Appointment(owner, people[email], role, pack) for email, (role, pack) in staff_of(house).items()]
+    appointments = [Appointment(owner, people[email], member) for email, member in staff_of(house).items()]
     await database.run(scope, lambda tx: appoint(tx, appointments))
     return own

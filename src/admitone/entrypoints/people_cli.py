@@ -161,7 +161,7 @@ def grant_role(organization: Where, email: Email, role: Role, pack: Pack = None,
     own, address = _organization(organization), _address(email)
 
     async def grant(database: Database) -> str:
-        appointment = Appointment(Caller(), await _known(database, address), _role_of(role, pack), pack)
+        appointment = Appointment(Caller(), await _known(database, address), Membership(_role_of(role, pack), pack))
         [outcome] = await database.run(Scope(own, "operator"), lambda tx: appoint(tx, [appointment]))
         _or_refusal(outcome)
         return f"{address} is {pack or role} of {own}."

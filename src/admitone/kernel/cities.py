@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from admitone.kernel.db import Tx
 
+# The organisation is in it because a `Tx` binds it to every statement; the cities are the same for all.
 FIND_CITIES = """
     SELECT c.code
       FROM kernel.tenant AS t

@@ -193,10 +193,19 @@ class Group:
             return refusal
         if refusal := self.why_not(change, actor, before, after, oneself=target == actor.uuid):
             return refusal
-        if before.role == MemberRole.OWNER and rank_of(after) > 0 and self._owners() == 1:
+        return self.turn(change.target, after)
+
+    def turn(self, who: IdentityId, after: Membership | None) -> Changed | Refusal:
+        """Whoever asks: nobody is made what cannot be, nobody leaves who was not there, and a group keeps an owner."""
+        before = self._now.get(who.uuid)
+        if refusal := (impossible(after) if after else None):
+            return refusal
+        if before is None and after is None:
+            return MemberNotFound()
+        if before and before.role == MemberRole.OWNER and rank_of(after) > 0 and self._owners() == 1:
             return LastOwner()
-        self._put(target, after)
-        return Changed(change.target, self.level, before, after)
+        self._put(who.uuid, after)
+        return Changed(who, self.level, before, after)
 
     def why_not(
         self,

@@ -3,17 +3,16 @@
 Promise: it is told and written down like every other change, and a group keeps its owner.
 """
 
-from collections.abc import Mapping, Sequence
-from uuid import UUID
+from collections.abc import Sequence
 
 import msgspec
 
 from admitone.foundation.authority import api as authority
-from admitone.foundation.authority.api import Level, MemberRole, Membership, RolePack
-from admitone.foundation.organizations.commands.team import forget, shut_out, tell_changes
-from admitone.foundation.organizations.errors import LastOwner, MemberNotFound, OwnerOfGroup
+from admitone.foundation.authority.api import Membership
+from admitone.foundation.organizations.commands.team import forget, shut_out, tell_changes, write_group
+from admitone.foundation.organizations.errors import LastOwner, OwnerOfGroup
 from admitone.foundation.organizations.model import Changed, Leaving
-from admitone.foundation.organizations.policy import impossible
+from admitone.foundation.organizations.policy import Group
 from admitone.kernel.commands import command
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.errors import Refusal
@@ -24,17 +23,8 @@ from admitone.kernel.scope import Caller, Scope
 class Appointment(msgspec.Struct, frozen=True):
     caller: Caller
     who: IdentityId
-    role: MemberRole
-    pack: RolePack | None = None
-
-    @property
-    def membership(self) -> Membership:
-        return Membership(self.role, self.pack)
-
-
-class Dismissal(msgspec.Struct, frozen=True):
-    caller: Caller
-    who: IdentityId
+    to: Membership | None
+    """Nothing: they are dismissed."""
 
 
 @command()
@@ -42,41 +32,16 @@ async def appoint(tx: Tx, appointments: Sequence[Appointment]) -> list[Changed |
     """In the mother's scope; branches are staffed by their group."""
     if await authority.find_group(tx) != tx.scope.organization.uuid:
         return [OwnerOfGroup() for _ in appointments]
-    now = await authority.lock_members(tx, [each.who.uuid for each in appointments])
-    before = dict(now)
-    outcomes: list[Changed | Refusal] = []
-    for each in appointments:
-        former = now.get(each.who.uuid)
-        if refusal := impossible(each.membership):
-            outcomes.append(refusal)
-        elif _owners(now) == [each.who.uuid] and each.role is not MemberRole.OWNER:
-            outcomes.append(LastOwner())
-        else:
-            now[each.who.uuid] = each.membership
-            outcomes.append(Changed(each.who, Level.GROUP, former, each.membership))
-    await authority.put_members(tx, {who: member for who, member in now.items() if before.get(who) != member})
-    await _tell(tx, [each.caller for each in appointments], outcomes)
-    return outcomes
-
-
-@command()
-async def dismiss(tx: Tx, dismissals: Sequence[Dismissal]) -> list[Changed | Refusal]:
-    """In the mother's scope."""
-    if await authority.find_group(tx) != tx.scope.organization.uuid:
-        return [OwnerOfGroup() for _ in dismissals]
-    now = await authority.lock_members(tx, [each.who.uuid for each in dismissals])
-    outcomes: list[Changed | Refusal] = []
-    gone = []
-    for each in dismissals:
-        if each.who.uuid not in now:
-            outcomes.append(MemberNotFound())
-        elif _owners(now) == [each.who.uuid]:
-            outcomes.append(LastOwner())
-        else:
-            gone.append(each.who.uuid)
-            outcomes.append(Changed(each.who, Level.GROUP, now.pop(each.who.uuid), None))
-    await authority.remove_members(tx, sorted(gone))
-    await _tell(tx, [each.caller for each in dismissals], outcomes)
+    group = Group(await authority.lock_members(tx, [each.who.uuid for each in appointments]))
+    outcomes = [group.turn(each.who, each.to) for each in appointments]
+    await write_group(tx, group)
+    # What stays as it was is no news.
+    news = [
+        (each.caller, outcome)
+        for each, outcome in zip(appointments, outcomes, strict=True)
+        if isinstance(outcome, Changed) and outcome.before != outcome.after
+    ]
+    await tell_changes(tx, [caller for caller, _ in news], [changed for _, changed in news])
     return outcomes
 
 
@@ -92,22 +57,8 @@ async def see_off(database: Database, group: OrganizationId, who: IdentityId) ->
     for branch in branches:
         await database.run(branch, lambda tx: shut_out(tx, [leaving]))
     if member or not branches:
-        [outcome] = await database.run(own, lambda tx: dismiss(tx, [Dismissal(caller, who)]))
+        [outcome] = await database.run(own, lambda tx: appoint(tx, [Appointment(caller, who, None)]))
         if isinstance(outcome, Refusal):
             raise outcome
     for branch in branches:
         await database.run(branch, lambda tx: forget(tx, [leaving]))
-
-
-def _owners(members: Mapping[UUID, Membership]) -> list[UUID]:
-    return [who for who, member in members.items() if member.role == MemberRole.OWNER]
-
-
-async def _tell(tx: Tx, callers: Sequence[Caller], outcomes: Sequence[Changed | Refusal]) -> None:
-    """What stays as it was is no news."""
-    news = [
-        (caller, each)
-        for caller, each in zip(callers, outcomes, strict=True)
-        if isinstance(each, Changed) and each.before != each.after
-    ]
-    await tell_changes(tx, [caller for caller, _ in news], [changed for _, changed in news])

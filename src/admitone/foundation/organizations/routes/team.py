@@ -238,8 +238,9 @@ remove = Contract(
 @remove.serves
 async def take_out(call: Call, request: MemberRequest) -> ChangeAnswer:
     group = await group_of(call)
-    leave = see_off if group == here(call) else take_back
-    return ChangeAnswer.of(await leave(call, group, request.identity))
+    who = request.identity
+    leaving = see_off(call, group, who) if group == here(call) else turn(call, group, who, None)
+    return ChangeAnswer.of(await leaving)
 
 
 deny = Contract(
@@ -294,11 +295,6 @@ async def in_group(
 async def instead_of(call: Call, group: OrganizationId, who: IdentityId) -> dict[UUID, Membership | Denial]:
     """What branches say that somebody is, which the mother does not see."""
     return await call.read(authority.find_overrides, group.uuid, who.uuid, scope=ACROSS)
-
-
-async def take_back(call: Call, group: OrganizationId, who: IdentityId) -> Changed:
-    """What only this branch said."""
-    return await turn(call, group, who, None)
 
 
 async def see_off(call: Call, group: OrganizationId, who: IdentityId) -> Changed:
