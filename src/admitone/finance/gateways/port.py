@@ -1,0 +1,110 @@
+"""The port: what finance asks of every provider, and the provider of each answer.
+
+Promise: a call is made with no transaction open, through `kernel.outbound` (or, for the sandbox, in process); it
+gives an answer or says which kind of trouble it had, and never raises for what the world does.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final, Protocol
+
+from admitone.finance.gateways.model import (
+    Account,
+    AccountLink,
+    AccountOrder,
+    Charge,
+    ChargeOrder,
+    Envelope,
+    EventPage,
+    Method,
+    MovementPage,
+    Payout,
+    PayoutOrder,
+    Provider,
+    ProviderEvent,
+    Refund,
+    RefundOrder,
+    Trouble,
+)
+from admitone.kernel.ids import OrganizationId
+from admitone.kernel.ports import Port
+from admitone.kernel.scope import Caller
+
+
+class Gateway(Protocol):
+    """One provider. Orders are idempotent by their key: repeated, they give what they gave."""
+
+    @property
+    def provider(self) -> Provider: ...
+    @property
+    def livemode(self) -> bool: ...
+    @property
+    def methods(self) -> frozenset[Method]: ...
+
+    async def open_charge(self, order: ChargeOrder) -> Charge | Trouble: ...
+
+    async def find_charge(self, caller: Caller, charge: str) -> Charge | Trouble | None:
+        """By its id at the provider, as it is now."""
+        ...
+
+    async def find_ordered(self, order: ChargeOrder) -> Charge | Trouble | None:
+        """The charge that this order made, if it made one: how an unknown outcome is resolved."""
+        ...
+
+    async def cancel_charge(self, caller: Caller, charge: str) -> Charge | Trouble:
+        """Close it, if nothing was captured; the answer says which of the two it is."""
+        ...
+
+    async def refund(self, order: RefundOrder) -> Refund | Trouble: ...
+
+    async def find_refund(self, order: RefundOrder) -> Refund | Trouble | None: ...
+
+    async def open_account(self, order: AccountOrder) -> Account | Trouble: ...
+
+    async def link_account(self, caller: Caller, account: str, return_url: str) -> AccountLink | Trouble:
+        """Where the organisation tells the provider who it is."""
+        ...
+
+    async def find_account(self, caller: Caller, account: str) -> Account | Trouble | None: ...
+
+    async def pay_out(self, order: PayoutOrder) -> Payout | Trouble: ...
+
+    async def find_payout(self, order: PayoutOrder) -> Payout | Trouble | None: ...
+
+    async def list_events(self, caller: Caller, cursor: str | None, since: datetime) -> EventPage | Trouble:
+        """Events from an instant on, oldest first, a page at a time: what a lost webhook would have told."""
+        ...
+
+    async def list_movements(
+        self, caller: Caller, organization: OrganizationId, cursor: str | None
+    ) -> MovementPage | Trouble:
+        """What it moved for this organisation, oldest first, a page at a time."""
+        ...
+
+    def verify(self, body: bytes, headers: Mapping[str, str], route: str, now: datetime) -> Envelope | None:
+        """What arrived, if its signature over these very bytes is ours, for this route, and not older than five
+        minutes; else nothing. A body that is signed and cannot be understood raises `Malformed`."""
+        ...
+
+    def read(self, payload: bytes, source: str) -> ProviderEvent:
+        """What a verified payload, or one from `list_events`, means."""
+        ...
+
+
+class Gateways:
+    """Those of this installation, in the order in which they are preferred."""
+
+    def __init__(self, gateways: Sequence[Gateway]) -> None:
+        self._by_provider = {gateway.provider: gateway for gateway in gateways}
+
+    def get(self, provider: Provider | str) -> Gateway:
+        return self._by_provider[Provider(provider)]
+
+    def find_for(self, method: Method) -> Gateway | None:
+        return next((each for each in self._by_provider.values() if method in each.methods), None)
+
+    def all(self) -> Sequence[Gateway]:
+        return tuple(self._by_provider.values())
+
+
+GATEWAYS: Final = Port[Gateways]("finance.gateways")

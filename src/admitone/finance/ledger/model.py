@@ -1,0 +1,190 @@
+"""Accounts, types of entries, and what is asked of the ledger."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Final
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from admitone.finance.sources.api import Flow, PaymentId, Source
+from admitone.kernel.money import Currency
+from admitone.kernel.scope import GLOBAL, Caller
+
+
+class AccountClass(StrEnum):
+    ASSET = "ASSET"
+    CONTRA_LIABILITY = "CONTRA_LIABILITY"
+    LIABILITY = "LIABILITY"
+    REVENUE = "REVENUE"
+    EXPENSE = "EXPENSE"
+
+    @property
+    def grows_by_debit(self) -> bool:
+        return self in (AccountClass.ASSET, AccountClass.CONTRA_LIABILITY, AccountClass.EXPENSE)
+
+
+class Account(StrEnum):
+    """The chart, by the names that stand in the rows; the members are the codes of unification (b)."""
+
+    CASH = "cash_reserve"
+    MA = "merchant_account"
+    DSP = "disputed_funds"
+    SETL = "org_settlements"
+    DEP = "customer_deposits"
+    ORG = "org_payable"
+    REF = "refunds_payable"
+    COMH = "commissions_payable"
+    GFP = "gateway_fees_payable"
+    TAX = "tax_payable"
+    TRN = "payouts_in_transit"
+    SEL = "resale_seller_payable"
+    SUS = "unapplied_receipts"
+    DEF = "deferred_revenue"
+    FEER = "platform_fee_revenue"
+    COMR = "commission_revenue"
+    CPR = "coupon_revenue"
+    GFE = "gateway_fee_expense"
+    RND = "rounding_adjustment"
+
+
+CHART: Final[dict[Account, AccountClass]] = {
+    Account.CASH: AccountClass.ASSET,
+    Account.MA: AccountClass.ASSET,
+    Account.DSP: AccountClass.ASSET,
+    Account.SETL: AccountClass.CONTRA_LIABILITY,
+    Account.DEP: AccountClass.LIABILITY,
+    Account.ORG: AccountClass.LIABILITY,
+    Account.REF: AccountClass.LIABILITY,
+    Account.COMH: AccountClass.LIABILITY,
+    Account.GFP: AccountClass.LIABILITY,
+    Account.TAX: AccountClass.LIABILITY,
+    Account.TRN: AccountClass.LIABILITY,
+    Account.SEL: AccountClass.LIABILITY,
+    Account.SUS: AccountClass.LIABILITY,
+    Account.DEF: AccountClass.LIABILITY,
+    Account.FEER: AccountClass.REVENUE,
+    Account.COMR: AccountClass.REVENUE,
+    Account.CPR: AccountClass.REVENUE,
+    Account.GFE: AccountClass.EXPENSE,
+    Account.RND: AccountClass.EXPENSE,
+}
+
+POSITION: Final = frozenset({Account.DEP, Account.ORG})
+"""What these say is a payee's: `netToOrg` is the sum over them, whatever the type of entry."""
+
+
+class EntryType(StrEnum):
+    """Why a transfer was made. The first eleven are ORYA's, then the extensions that touch the position; the rest
+    touch it never."""
+
+    GROSS = "GROSS"
+    PLATFORM_FEE = "PLATFORM_FEE"
+    PROCESSOR_FEES_FINAL = "PROCESSOR_FEES_FINAL"
+    PROCESSOR_FEES_ADJUSTMENT = "PROCESSOR_FEES_ADJUSTMENT"
+    DISPUTE_FEE = "DISPUTE_FEE"
+    DISPUTE_FEE_REVERSAL = "DISPUTE_FEE_REVERSAL"
+    REFUND_GROSS = "REFUND_GROSS"
+    REFUND_PLATFORM_FEE_REVERSAL = "REFUND_PLATFORM_FEE_REVERSAL"
+    REFUND_PROCESSOR_FEES_REVERSAL = "REFUND_PROCESSOR_FEES_REVERSAL"
+    CHARGEBACK_GROSS = "CHARGEBACK_GROSS"
+    CHARGEBACK_PLATFORM_FEE_REVERSAL = "CHARGEBACK_PLATFORM_FEE_REVERSAL"
+
+    TAX_WITHHELD = "TAX_WITHHELD"
+    PAYOUT_DUE = "PAYOUT_DUE"
+    RESALE_SELLER_SHARE = "RESALE_SELLER_SHARE"
+    REFUND_GROSS_MIRROR = "REFUND_GROSS_MIRROR"
+    REFUND_PLATFORM_FEE_MIRROR = "REFUND_PLATFORM_FEE_MIRROR"
+
+    TRANSFER_TO_ORG = "TRANSFER_TO_ORG"
+    TRANSFER_REVERSAL = "TRANSFER_REVERSAL"
+    TRANSFER_REVERSAL_MIRROR = "TRANSFER_REVERSAL_MIRROR"
+    PROCESSOR_FEES_SETTLED = "PROCESSOR_FEES_SETTLED"
+    REFUND_SETTLED = "REFUND_SETTLED"
+    DISPUTE_FUNDS_WITHDRAWN = "DISPUTE_FUNDS_WITHDRAWN"
+    DISPUTE_FUNDS_REINSTATED = "DISPUTE_FUNDS_REINSTATED"
+    COMMISSION_EARNED = "COMMISSION_EARNED"
+    COMMISSION_SWEEP = "COMMISSION_SWEEP"
+    TAX_REMITTED = "TAX_REMITTED"
+    PAYOUT_INITIATED = "PAYOUT_INITIATED"
+    PAYOUT_PAID = "PAYOUT_PAID"
+    PAYOUT_FAILED = "PAYOUT_FAILED"
+    SELLER_PAID = "SELLER_PAID"
+    UNAPPLIED_RECEIPT = "UNAPPLIED_RECEIPT"
+    UNAPPLIED_APPLIED = "UNAPPLIED_APPLIED"
+    UNAPPLIED_REFUND = "UNAPPLIED_REFUND"
+    UNAPPLIED_CHARGEBACK = "UNAPPLIED_CHARGEBACK"
+    CAMPAIGN_PREPAYMENT = "CAMPAIGN_PREPAYMENT"
+    CAMPAIGN_EARNED = "CAMPAIGN_EARNED"
+    CAMPAIGN_REFUND = "CAMPAIGN_REFUND"
+    CAMPAIGN_CHARGEBACK = "CAMPAIGN_CHARGEBACK"
+    RECON_ROUNDING = "RECON_ROUNDING"
+
+
+class Event(StrEnum):
+    """What happened to money. Together with the flow it names the template."""
+
+    CAPTURED = "CAPTURED"
+    COMMISSION_HELD = "COMMISSION_HELD"
+    TAX_WITHHELD = "TAX_WITHHELD"
+    TAX_REMITTED = "TAX_REMITTED"
+    FEES_FINAL = "FEES_FINAL"
+    FEES_ROSE = "FEES_ROSE"
+    FEES_FELL = "FEES_FELL"
+    CHECKED_OUT = "CHECKED_OUT"
+    COMMISSION_SWEPT = "COMMISSION_SWEPT"
+    PAYOUT_INITIATED = "PAYOUT_INITIATED"
+    PAYOUT_PAID = "PAYOUT_PAID"
+    PAYOUT_FAILED = "PAYOUT_FAILED"
+    SELLER_PAID = "SELLER_PAID"
+    REFUND_ACCRUED = "REFUND_ACCRUED"
+    REFUND_SETTLED = "REFUND_SETTLED"
+    REFUND_FAILED = "REFUND_FAILED"
+    REFUND_FEES_RETURNED = "REFUND_FEES_RETURNED"
+    DISPUTE_OPENED = "DISPUTE_OPENED"
+    DISPUTE_FEE_CHARGED = "DISPUTE_FEE_CHARGED"
+    DISPUTE_WON = "DISPUTE_WON"
+    DISPUTE_FEE_RETURNED = "DISPUTE_FEE_RETURNED"
+    DISPUTE_LOST = "DISPUTE_LOST"
+    RECEIPT_UNAPPLIED = "RECEIPT_UNAPPLIED"
+    UNAPPLIED_APPLIED = "UNAPPLIED_APPLIED"
+    UNAPPLIED_REFUNDED = "UNAPPLIED_REFUNDED"
+    UNAPPLIED_LOST = "UNAPPLIED_LOST"
+    CAMPAIGN_EARNED = "CAMPAIGN_EARNED"
+    ROUNDED_DOWN = "ROUNDED_DOWN"
+    """The ledger stood above the gateway."""
+    ROUNDED_UP = "ROUNDED_UP"
+
+
+class Leg(msgspec.Struct, frozen=True):
+    """One transfer of a template: by which of the posting's amounts, from where to where."""
+
+    entry: EntryType
+    debit: Account
+    credit: Account
+    amount: str
+
+
+Cause = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class Posting(msgspec.Struct, frozen=True):
+    """Something that happened to money, to be posted once for its cause."""
+
+    caller: Caller
+    event: Event
+    flow: Flow
+    currency: Currency
+    amounts: Mapping[str, int]
+    """By the names that the template uses, none negative; a transfer of nothing is not made."""
+    cause: Cause
+    payment: PaymentId | None = None
+    source: Source | None = None
+    payee: UUID | None = None
+    """Left out: the organisation itself."""
+    city_code: str = GLOBAL
+    line: int = 0
+    """Of the payment's items, for what concerns one of them."""
+    reference: str | None = None
+    """The provider's own id of it: charge, refund, dispute, payout, fee."""

@@ -1,0 +1,94 @@
+"""What finance asks of whoever sells: offers, for many sources at once, in the caller's transaction."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Final, Protocol
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from admitone.finance.sources.model import Source, SourceType
+from admitone.kernel.db import Tx
+from admitone.kernel.errors import Refusal
+from admitone.kernel.ids import IdentityId
+from admitone.kernel.money import Currency
+from admitone.kernel.ports import Port
+from admitone.kernel.scope import GLOBAL, Caller
+
+UnitPrice = Annotated[int, Meta(ge=0, le=10**12)]
+Quantity = Annotated[int, Meta(ge=1, le=10_000)]
+Rate = Annotated[int, Meta(ge=0, le=10_000)]
+
+
+class TaxBearer(StrEnum):
+    CUSTOMER = "CUSTOMER"
+    """On top of the price."""
+    OWNER = "OWNER"
+    """Out of the price: withheld from what is due to the payee (U-08)."""
+
+
+class Tax(msgspec.Struct, frozen=True):
+    """One tax on the subtotal, in basis points of it."""
+
+    name: str
+    jurisdiction: str
+    rate_bps: Rate
+    bearer: TaxBearer = TaxBearer.CUSTOMER
+
+
+class Line(msgspec.Struct, frozen=True):
+    """Something in the offer: what, how many, for how much each. `key` is the vertical's word for the kind of thing."""
+
+    key: str
+    label: str
+    unit_price_minor: UnitPrice
+    quantity: Quantity
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """Somebody wants to pay for a source."""
+
+    caller: Caller
+    source: Source
+    buyer: IdentityId
+    is_guest: bool
+    promo_code: str | None = None
+    invite_token: str | None = None
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """What it costs and on what conditions, at this moment."""
+
+    source: Source
+    currency: Currency
+    lines: tuple[Line, ...]
+    expires_at: datetime
+    """Until when the vertical keeps it for the buyer: a payment never lives longer."""
+    description: str
+    city_code: str = GLOBAL
+    payee: UUID | None = None
+    """Whose money it becomes; left out, the organisation's."""
+    taxes: tuple[Tax, ...] = ()
+    discount_minor: int = 0
+    """What the vertical itself takes off, before promotions."""
+    subjects: tuple[str, ...] = ()
+    """What has a kill switch, such as `event:…`: opaque to us (FIN-018)."""
+    guard_key: str | None = None
+    """Free things of one guard key are for each person so many times (FIN-082)."""
+    free_per_person: int = 1
+    guest_allowed: bool = False
+
+
+class Shop(Protocol):
+    """A vertical, as finance sees it."""
+
+    async def offer(self, tx: Tx, wanted: Sequence[Wanted]) -> Sequence[Offer | Refusal]:
+        """One offer or refusal for each, in their order. It is asked again inside the checkout: nothing of what a page
+        was told before counts (FIN-017)."""
+        ...
+
+
+SHOPS: Final = Port[Mapping[SourceType, Shop]]("finance.shops")
+"""Who sells what, as the entry point knows it."""
