@@ -18,6 +18,10 @@ ALTER SCHEMA mail OWNER TO admitone_owner;
 CREATE SCHEMA organizations;
 ALTER SCHEMA organizations OWNER TO admitone_owner;
 
+-- Name: pricing; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA pricing;
+ALTER SCHEMA pricing OWNER TO admitone_owner;
+
 -- Name: usernames; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA usernames;
 ALTER SCHEMA usernames OWNER TO admitone_owner;
@@ -1136,6 +1140,103 @@ CREATE TABLE organizations.organization (
 ALTER TABLE ONLY organizations.organization FORCE ROW LEVEL SECURITY;
 ALTER TABLE organizations.organization OWNER TO admitone_owner;
 
+-- Name: fee_choice; Type: TABLE; Schema: pricing; Owner: admitone_owner
+CREATE TABLE pricing.fee_choice (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    version bigint NOT NULL,
+    source_type text,
+    target text NOT NULL,
+    fee_mode text,
+    created_by uuid,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT fee_choice_check CHECK ((target = COALESCE(source_type, ''::text))),
+    CONSTRAINT fee_choice_fee_mode_check CHECK ((fee_mode = ANY (ARRAY['INCLUDED'::text, 'ADDED'::text, 'ABSORBED'::text]))),
+    CONSTRAINT fee_choice_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text]))),
+    CONSTRAINT fee_choice_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY pricing.fee_choice FORCE ROW LEVEL SECURITY;
+ALTER TABLE pricing.fee_choice OWNER TO admitone_owner;
+
+-- Name: fee_policy; Type: TABLE; Schema: pricing; Owner: admitone_owner
+CREATE TABLE pricing.fee_policy (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    version bigint NOT NULL,
+    source_type text,
+    source_id text,
+    currency text,
+    target text NOT NULL,
+    fee_bps integer NOT NULL,
+    fee_fixed_minor bigint NOT NULL,
+    min_minor bigint,
+    max_minor bigint,
+    fee_mode text NOT NULL,
+    base text NOT NULL,
+    absorbed_allowed boolean NOT NULL,
+    retired boolean NOT NULL,
+    created_by uuid,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT fee_policy_base_check CHECK ((base = ANY (ARRAY['SUBTOTAL'::text, 'SUBTOTAL_PLUS_TAXES'::text]))),
+    CONSTRAINT fee_policy_check CHECK ((target = ((((COALESCE(source_type, ''::text) || '/'::text) || COALESCE(source_id, ''::text)) || '/'::text) || COALESCE(currency, ''::text)))),
+    CONSTRAINT fee_policy_check1 CHECK (((source_id IS NULL) OR (source_type IS NOT NULL))),
+    CONSTRAINT fee_policy_check2 CHECK ((min_minor <= max_minor)),
+    CONSTRAINT fee_policy_check3 CHECK (((currency IS NOT NULL) OR ((fee_fixed_minor = 0) AND (min_minor IS NULL) AND (max_minor IS NULL)))),
+    CONSTRAINT fee_policy_check4 CHECK (((fee_mode <> 'ABSORBED'::text) OR absorbed_allowed)),
+    CONSTRAINT fee_policy_check5 CHECK ((retired OR (source_type <> 'STAY_RESERVATION'::text) OR ((fee_bps >= 500) AND (fee_bps <= 2500)))),
+    CONSTRAINT fee_policy_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT fee_policy_fee_bps_check CHECK (((fee_bps >= 0) AND (fee_bps <= 10000))),
+    CONSTRAINT fee_policy_fee_fixed_minor_check CHECK (((fee_fixed_minor >= 0) AND (fee_fixed_minor <= '1000000000000'::bigint))),
+    CONSTRAINT fee_policy_fee_mode_check CHECK ((fee_mode = ANY (ARRAY['INCLUDED'::text, 'ADDED'::text, 'ABSORBED'::text]))),
+    CONSTRAINT fee_policy_max_minor_check CHECK (((max_minor >= 0) AND (max_minor <= '1000000000000'::bigint))),
+    CONSTRAINT fee_policy_min_minor_check CHECK (((min_minor >= 0) AND (min_minor <= '1000000000000'::bigint))),
+    CONSTRAINT fee_policy_source_id_check CHECK ((source_id ~ '^[A-Za-z0-9_.:-]{1,64}$'::text)),
+    CONSTRAINT fee_policy_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text, 'STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text]))),
+    CONSTRAINT fee_policy_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY pricing.fee_policy FORCE ROW LEVEL SECURITY;
+ALTER TABLE pricing.fee_policy OWNER TO admitone_owner;
+
+-- Name: platform_policy; Type: TABLE; Schema: pricing; Owner: admitone_owner
+CREATE TABLE pricing.platform_policy (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    version bigint NOT NULL,
+    source_type text,
+    source_id text,
+    currency text,
+    target text NOT NULL,
+    fee_bps integer NOT NULL,
+    fee_fixed_minor bigint NOT NULL,
+    min_minor bigint,
+    max_minor bigint,
+    fee_mode text NOT NULL,
+    base text NOT NULL,
+    absorbed_allowed boolean NOT NULL,
+    retired boolean NOT NULL,
+    created_by uuid,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT platform_policy_base_check CHECK ((base = ANY (ARRAY['SUBTOTAL'::text, 'SUBTOTAL_PLUS_TAXES'::text]))),
+    CONSTRAINT platform_policy_check CHECK ((target = ((COALESCE(source_type, ''::text) || '//'::text) || COALESCE(currency, ''::text)))),
+    CONSTRAINT platform_policy_check1 CHECK ((min_minor <= max_minor)),
+    CONSTRAINT platform_policy_check2 CHECK (((currency IS NOT NULL) OR ((fee_fixed_minor = 0) AND (min_minor IS NULL) AND (max_minor IS NULL)))),
+    CONSTRAINT platform_policy_check3 CHECK (((fee_mode <> 'ABSORBED'::text) OR absorbed_allowed)),
+    CONSTRAINT platform_policy_check4 CHECK ((retired OR (source_type <> 'STAY_RESERVATION'::text) OR ((fee_bps >= 500) AND (fee_bps <= 2500)))),
+    CONSTRAINT platform_policy_check5 CHECK (((NOT retired) OR (source_type IS NOT NULL) OR (currency IS NOT NULL))),
+    CONSTRAINT platform_policy_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT platform_policy_fee_bps_check CHECK (((fee_bps >= 0) AND (fee_bps <= 10000))),
+    CONSTRAINT platform_policy_fee_fixed_minor_check CHECK (((fee_fixed_minor >= 0) AND (fee_fixed_minor <= '1000000000000'::bigint))),
+    CONSTRAINT platform_policy_fee_mode_check CHECK ((fee_mode = ANY (ARRAY['INCLUDED'::text, 'ADDED'::text, 'ABSORBED'::text]))),
+    CONSTRAINT platform_policy_max_minor_check CHECK (((max_minor >= 0) AND (max_minor <= '1000000000000'::bigint))),
+    CONSTRAINT platform_policy_min_minor_check CHECK (((min_minor >= 0) AND (min_minor <= '1000000000000'::bigint))),
+    CONSTRAINT platform_policy_organization_id_check CHECK ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid)),
+    CONSTRAINT platform_policy_source_id_check CHECK ((source_id IS NULL)),
+    CONSTRAINT platform_policy_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text, 'STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text]))),
+    CONSTRAINT platform_policy_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY pricing.platform_policy FORCE ROW LEVEL SECURITY;
+ALTER TABLE pricing.platform_policy OWNER TO admitone_owner;
+
 -- Name: username; Type: TABLE; Schema: usernames; Owner: admitone_owner
 CREATE TABLE usernames.username (
     name text NOT NULL,
@@ -1343,6 +1444,30 @@ ALTER TABLE ONLY organizations.invitation
 ALTER TABLE ONLY organizations.organization
     ADD CONSTRAINT organization_pkey PRIMARY KEY (organization_id);
 
+-- Name: fee_choice fee_choice_organization_id_version_key; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.fee_choice
+    ADD CONSTRAINT fee_choice_organization_id_version_key UNIQUE (organization_id, version);
+
+-- Name: fee_choice fee_choice_pkey; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.fee_choice
+    ADD CONSTRAINT fee_choice_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: fee_policy fee_policy_organization_id_version_key; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.fee_policy
+    ADD CONSTRAINT fee_policy_organization_id_version_key UNIQUE (organization_id, version);
+
+-- Name: fee_policy fee_policy_pkey; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.fee_policy
+    ADD CONSTRAINT fee_policy_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: platform_policy platform_policy_pkey; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.platform_policy
+    ADD CONSTRAINT platform_policy_pkey PRIMARY KEY (id);
+
+-- Name: platform_policy platform_policy_version_key; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.platform_policy
+    ADD CONSTRAINT platform_policy_version_key UNIQUE (version);
+
 -- Name: username username_pkey; Type: CONSTRAINT; Schema: usernames; Owner: admitone_owner
 ALTER TABLE ONLY usernames.username
     ADD CONSTRAINT username_pkey PRIMARY KEY (name);
@@ -1491,6 +1616,15 @@ CREATE INDEX invitation_by_age ON organizations.invitation USING btree (expires_
 -- Name: invitation_pending; Type: INDEX; Schema: organizations; Owner: admitone_owner
 CREATE UNIQUE INDEX invitation_pending ON organizations.invitation USING btree (organization_id, email_hash) WHERE (state = 'PENDING'::text);
 
+-- Name: fee_choice_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
+CREATE INDEX fee_choice_by_target ON pricing.fee_choice USING btree (organization_id, target, version DESC);
+
+-- Name: fee_policy_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
+CREATE INDEX fee_policy_by_target ON pricing.fee_policy USING btree (organization_id, target, version DESC);
+
+-- Name: platform_policy_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
+CREATE INDEX platform_policy_by_target ON pricing.platform_policy USING btree (target, version DESC);
+
 -- Name: username_by_end_of_hold; Type: INDEX; Schema: usernames; Owner: admitone_owner
 CREATE INDEX username_by_end_of_hold ON usernames.username USING btree (held_until) WHERE (status = 'HELD'::text);
 
@@ -1579,6 +1713,14 @@ ALTER TABLE ONLY organizations.invitation
 -- Name: organization organization_organization_id_fkey; Type: FK CONSTRAINT; Schema: organizations; Owner: admitone_owner
 ALTER TABLE ONLY organizations.organization
     ADD CONSTRAINT organization_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: fee_choice fee_choice_organization_id_fkey; Type: FK CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.fee_choice
+    ADD CONSTRAINT fee_choice_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: fee_policy fee_policy_organization_id_fkey; Type: FK CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.fee_policy
+    ADD CONSTRAINT fee_policy_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
 -- Name: branch app_own; Type: POLICY; Schema: authority; Owner: admitone_owner
 CREATE POLICY app_own ON authority.branch TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -1979,6 +2121,27 @@ ALTER TABLE organizations.organization ENABLE ROW LEVEL SECURITY;
 -- Name: invitation overdue; Type: POLICY; Schema: organizations; Owner: admitone_owner
 CREATE POLICY overdue ON organizations.invitation TO admitone_owner USING ((expires_at < (now() - '90 days'::interval))) WITH CHECK (false);
 
+-- Name: fee_choice app_own; Type: POLICY; Schema: pricing; Owner: admitone_owner
+CREATE POLICY app_own ON pricing.fee_choice TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: fee_policy app_own; Type: POLICY; Schema: pricing; Owner: admitone_owner
+CREATE POLICY app_own ON pricing.fee_policy TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: platform_policy app_own; Type: POLICY; Schema: pricing; Owner: admitone_owner
+CREATE POLICY app_own ON pricing.platform_policy FOR INSERT TO admitone_app WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: platform_policy everybody_reads; Type: POLICY; Schema: pricing; Owner: admitone_owner
+CREATE POLICY everybody_reads ON pricing.platform_policy FOR SELECT TO admitone_app USING (true);
+
+-- Name: fee_choice; Type: ROW SECURITY; Schema: pricing; Owner: admitone_owner
+ALTER TABLE pricing.fee_choice ENABLE ROW LEVEL SECURITY;
+
+-- Name: fee_policy; Type: ROW SECURITY; Schema: pricing; Owner: admitone_owner
+ALTER TABLE pricing.fee_policy ENABLE ROW LEVEL SECURITY;
+
+-- Name: platform_policy; Type: ROW SECURITY; Schema: pricing; Owner: admitone_owner
+ALTER TABLE pricing.platform_policy ENABLE ROW LEVEL SECURITY;
+
 -- Name: username owner_by_function; Type: POLICY; Schema: usernames; Owner: admitone_owner
 CREATE POLICY owner_by_function ON usernames.username TO admitone_owner USING (true) WITH CHECK (true);
 
@@ -2010,6 +2173,9 @@ GRANT USAGE ON SCHEMA mail TO admitone_relay;
 -- Name: SCHEMA organizations; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA organizations TO admitone_app;
 GRANT USAGE ON SCHEMA organizations TO admitone_authority;
+
+-- Name: SCHEMA pricing; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA pricing TO admitone_app;
 
 -- Name: SCHEMA usernames; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA usernames TO admitone_app;
@@ -2313,3 +2479,12 @@ GRANT SELECT(display_name) ON TABLE organizations.organization TO admitone_autho
 
 -- Name: COLUMN organization.status; Type: ACL; Schema: organizations; Owner: admitone_owner
 GRANT SELECT(status) ON TABLE organizations.organization TO admitone_authority;
+
+-- Name: TABLE fee_choice; Type: ACL; Schema: pricing; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE pricing.fee_choice TO admitone_app;
+
+-- Name: TABLE fee_policy; Type: ACL; Schema: pricing; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE pricing.fee_policy TO admitone_app;
+
+-- Name: TABLE platform_policy; Type: ACL; Schema: pricing; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE pricing.platform_policy TO admitone_app;

@@ -46,6 +46,7 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "kernel.worker"): WRITE,
     (Role.RELAY, "kernel.schedule"): {"SELECT", "INSERT", "UPDATE"},
     (Role.APP, "kernel.city"): READ,
+    (Role.APP, "pricing.platform_policy"): {"SELECT", "INSERT"},
     (Role.BUYER, "kernel.city"): READ,
     (Role.IDENTITY, "kernel.city"): READ,
     (Role.IDENTITY, "kernel.audit_entry"): {"INSERT"},
@@ -78,8 +79,9 @@ REGISTRY_OF_NAMES = "usernames."
 READ_WHOLE = {"kernel.limit_counter", "kernel.streak"}
 """Kept for days without an index on the age: they live for a day, and every count must stay a heap-only update."""
 
-EVERYBODYS = {"kernel.city"}
-"""The same for all (CITY-013): whoever may read it may read all of it, and nobody writes it at run time."""
+EVERYBODYS = {"kernel.city", "pricing.platform_policy"}
+"""The same for all (CITY-013): whoever may read it may read all of it, and nobody writes it at run time but the platform
+in its own scope."""
 IN_CITY = "kernel.in_city(city_code)"
 """How a restrictive policy says that a row belongs to a city of the scope, as PostgreSQL prints it."""
 

@@ -1,5 +1,7 @@
 """Every package of the application, by its manifest. What is not named here does not exist."""
 
+from admitone.finance.pricing.module import MODULE as PRICING
+from admitone.finance.sources.module import MODULE as SOURCES
 from admitone.foundation.authority.module import MODULE as AUTHORITY
 from admitone.foundation.identity.module import MODULE as IDENTITY
 from admitone.foundation.mail.module import MODULE as MAIL
@@ -8,4 +10,4 @@ from admitone.foundation.usernames.module import MODULE as USERNAMES
 from admitone.kernel.manifest import Module
 from admitone.kernel.module import MODULE as KERNEL
 
-MODULES: tuple[Module, ...] = (KERNEL, AUTHORITY, MAIL, USERNAMES, IDENTITY, ORGANIZATIONS)
+MODULES: tuple[Module, ...] = (KERNEL, AUTHORITY, MAIL, USERNAMES, IDENTITY, ORGANIZATIONS, SOURCES, PRICING)
