@@ -10,6 +10,10 @@ ALTER SCHEMA identity OWNER TO admitone_owner;
 CREATE SCHEMA kernel;
 ALTER SCHEMA kernel OWNER TO admitone_owner;
 
+-- Name: ledger; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA ledger;
+ALTER SCHEMA ledger OWNER TO admitone_owner;
+
 -- Name: mail; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA mail;
 ALTER SCHEMA mail OWNER TO admitone_owner;
@@ -1026,6 +1030,272 @@ WITH (fillfactor='50');
 ALTER TABLE ONLY kernel.worker FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.worker OWNER TO admitone_owner;
 
+-- Name: balance; Type: TABLE; Schema: ledger; Owner: admitone_owner
+CREATE TABLE ledger.balance (
+    organization_id uuid NOT NULL,
+    account text NOT NULL,
+    payee_id uuid NOT NULL,
+    currency text NOT NULL,
+    city_code text NOT NULL,
+    debits_minor bigint NOT NULL,
+    credits_minor bigint NOT NULL,
+    CONSTRAINT balance_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT balance_credits_minor_check CHECK ((credits_minor >= 0)),
+    CONSTRAINT balance_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT balance_debits_minor_check CHECK ((debits_minor >= 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY ledger.balance FORCE ROW LEVEL SECURITY;
+ALTER TABLE ledger.balance OWNER TO admitone_owner;
+
+-- Name: balance_day; Type: TABLE; Schema: ledger; Owner: admitone_owner
+CREATE TABLE ledger.balance_day (
+    organization_id uuid NOT NULL,
+    account text NOT NULL,
+    payee_id uuid NOT NULL,
+    currency text NOT NULL,
+    day date NOT NULL,
+    city_code text NOT NULL,
+    debits_minor bigint NOT NULL,
+    credits_minor bigint NOT NULL,
+    CONSTRAINT balance_day_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT balance_day_credits_minor_check CHECK ((credits_minor >= 0)),
+    CONSTRAINT balance_day_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT balance_day_debits_minor_check CHECK ((debits_minor >= 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY ledger.balance_day FORCE ROW LEVEL SECURITY;
+ALTER TABLE ledger.balance_day OWNER TO admitone_owner;
+
+-- Name: delta; Type: TABLE; Schema: ledger; Owner: admitone_owner
+CREATE TABLE ledger.delta (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    city_code text NOT NULL,
+    day date NOT NULL,
+    accounts text[] NOT NULL,
+    payees uuid[] NOT NULL,
+    currencies text[] NOT NULL,
+    debits bigint[] NOT NULL,
+    credits bigint[] NOT NULL,
+    transfers uuid[] NOT NULL,
+    posted_at timestamp with time zone NOT NULL,
+    CONSTRAINT delta_accounts_check CHECK ((cardinality(accounts) > 0)),
+    CONSTRAINT delta_check CHECK ((cardinality(payees) = cardinality(accounts))),
+    CONSTRAINT delta_check1 CHECK ((cardinality(currencies) = cardinality(accounts))),
+    CONSTRAINT delta_check2 CHECK ((cardinality(debits) = cardinality(accounts))),
+    CONSTRAINT delta_check3 CHECK ((cardinality(credits) = cardinality(accounts))),
+    CONSTRAINT delta_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT delta_transfers_check CHECK ((cardinality(transfers) > 0))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY ledger.delta FORCE ROW LEVEL SECURITY;
+ALTER TABLE ledger.delta OWNER TO admitone_owner;
+
+-- Name: transfer; Type: TABLE; Schema: ledger; Owner: admitone_owner
+CREATE TABLE ledger.transfer (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    transaction_id uuid NOT NULL,
+    city_code text NOT NULL,
+    payee_id uuid NOT NULL,
+    entry_type text NOT NULL,
+    event text NOT NULL,
+    flow text NOT NULL,
+    line integer NOT NULL,
+    debit_account text NOT NULL,
+    credit_account text NOT NULL,
+    amount_minor bigint NOT NULL,
+    currency text NOT NULL,
+    payment_id uuid,
+    source_type text,
+    source_id text,
+    causation_id text NOT NULL,
+    correlation_id uuid NOT NULL,
+    reference text,
+    posted_at timestamp with time zone NOT NULL,
+    CONSTRAINT transfer_amount_minor_check CHECK (((amount_minor >= 1) AND (amount_minor <= '1000000000000000'::bigint))),
+    CONSTRAINT transfer_causation_id_check CHECK (((length(causation_id) >= 1) AND (length(causation_id) <= 200))),
+    CONSTRAINT transfer_check CHECK (((source_type IS NULL) = (source_id IS NULL))),
+    CONSTRAINT transfer_check1 CHECK ((debit_account <> credit_account)),
+    CONSTRAINT transfer_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT transfer_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT transfer_event_check CHECK (((length(event) >= 1) AND (length(event) <= 40))),
+    CONSTRAINT transfer_flow_check CHECK (((length(flow) >= 1) AND (length(flow) <= 40))),
+    CONSTRAINT transfer_is_of_a_template CHECK ((((((entry_type || ' '::text) || debit_account) || ' '::text) || credit_account) = ANY (ARRAY['CAMPAIGN_CHARGEBACK deferred_revenue disputed_funds'::text, 'CAMPAIGN_EARNED deferred_revenue coupon_revenue'::text, 'CAMPAIGN_PREPAYMENT merchant_account deferred_revenue'::text, 'CAMPAIGN_REFUND deferred_revenue refunds_payable'::text, 'CAMPAIGN_REFUND_MIRROR refunds_payable deferred_revenue'::text, 'CHARGEBACK_GROSS customer_deposits disputed_funds'::text, 'CHARGEBACK_GROSS org_payable disputed_funds'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'COMMISSION_EARNED commissions_payable commission_revenue'::text, 'COMMISSION_SWEEP merchant_account cash_reserve'::text, 'DISPUTE_FEE org_payable merchant_account'::text, 'DISPUTE_FEE_REVERSAL merchant_account org_payable'::text, 'DISPUTE_FUNDS_REINSTATED cash_reserve disputed_funds'::text, 'DISPUTE_FUNDS_REINSTATED merchant_account disputed_funds'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds cash_reserve'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds merchant_account'::text, 'GROSS cash_reserve customer_deposits'::text, 'GROSS merchant_account org_payable'::text, 'PAYOUT_DUE customer_deposits org_payable'::text, 'PAYOUT_FAILED payouts_in_transit org_settlements'::text, 'PAYOUT_INITIATED org_settlements payouts_in_transit'::text, 'PAYOUT_PAID payouts_in_transit cash_reserve'::text, 'PLATFORM_FEE customer_deposits commissions_payable'::text, 'PLATFORM_FEE org_payable platform_fee_revenue'::text, 'PROCESSOR_FEES_ADJUSTMENT gateway_fee_expense merchant_account'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account gateway_fee_expense'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account org_payable'::text, 'PROCESSOR_FEES_ADJUSTMENT org_payable merchant_account'::text, 'PROCESSOR_FEES_FINAL gateway_fee_expense gateway_fees_payable'::text, 'PROCESSOR_FEES_FINAL org_payable merchant_account'::text, 'PROCESSOR_FEES_SETTLED gateway_fees_payable merchant_account'::text, 'RECON_ROUNDING cash_reserve rounding_adjustment'::text, 'RECON_ROUNDING merchant_account rounding_adjustment'::text, 'RECON_ROUNDING rounding_adjustment cash_reserve'::text, 'RECON_ROUNDING rounding_adjustment merchant_account'::text, 'REFUND_GROSS customer_deposits refunds_payable'::text, 'REFUND_GROSS org_payable refunds_payable'::text, 'REFUND_GROSS_MIRROR refunds_payable customer_deposits'::text, 'REFUND_GROSS_MIRROR refunds_payable org_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR customer_deposits commissions_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable commission_revenue'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable platform_fee_revenue'::text, 'REFUND_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'REFUND_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'REFUND_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account gateway_fee_expense'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account org_payable'::text, 'REFUND_SETTLED refunds_payable cash_reserve'::text, 'REFUND_SETTLED refunds_payable merchant_account'::text, 'RESALE_SELLER_SHARE org_payable resale_seller_payable'::text, 'SELLER_PAID resale_seller_payable merchant_account'::text, 'TAX_REMITTED tax_payable cash_reserve'::text, 'TAX_WITHHELD customer_deposits tax_payable'::text, 'TRANSFER_REVERSAL merchant_account org_settlements'::text, 'TRANSFER_REVERSAL_MIRROR org_settlements merchant_account'::text, 'TRANSFER_TO_ORG org_settlements merchant_account'::text, 'UNAPPLIED_APPLIED unapplied_receipts cash_reserve'::text, 'UNAPPLIED_APPLIED unapplied_receipts merchant_account'::text, 'UNAPPLIED_CHARGEBACK unapplied_receipts disputed_funds'::text, 'UNAPPLIED_RECEIPT cash_reserve unapplied_receipts'::text, 'UNAPPLIED_RECEIPT merchant_account unapplied_receipts'::text, 'UNAPPLIED_REFUND unapplied_receipts refunds_payable'::text]))),
+    CONSTRAINT transfer_line_check CHECK ((line >= 0)),
+    CONSTRAINT transfer_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
+    CONSTRAINT transfer_source_id_check CHECK (((length(source_id) >= 1) AND (length(source_id) <= 64))),
+    CONSTRAINT transfer_source_type_check CHECK (((length(source_type) >= 1) AND (length(source_type) <= 40)))
+);
+ALTER TABLE ONLY ledger.transfer FORCE ROW LEVEL SECURITY;
+ALTER TABLE ledger.transfer OWNER TO admitone_owner;
+
+-- Name: journal_line; Type: VIEW; Schema: ledger; Owner: admitone_owner
+CREATE VIEW ledger.journal_line WITH (security_invoker='true') AS
+ SELECT t.organization_id,
+    t.id AS transfer_id,
+        CASE s.direction
+            WHEN 'debit'::text THEN t.id
+            ELSE (OVERLAY((t.id)::text PLACING '8'::text FROM 15))::uuid
+        END AS entry_id,
+    t.transaction_id,
+        CASE t.source_type
+            WHEN 'STAY_RESERVATION'::text THEN t.source_id
+            ELSE NULL::text
+        END AS booking_id,
+    NULL::uuid AS property_id,
+    t.city_code,
+        CASE t.entry_type
+            WHEN 'GROSS'::text THEN 'payment_received'::text
+            WHEN 'PLATFORM_FEE'::text THEN 'commission_taken'::text
+            WHEN 'PROCESSOR_FEES_FINAL'::text THEN 'gateway_fee'::text
+            WHEN 'PROCESSOR_FEES_ADJUSTMENT'::text THEN 'gateway_fee'::text
+            WHEN 'DISPUTE_FEE'::text THEN 'gateway_fee'::text
+            WHEN 'DISPUTE_FEE_REVERSAL'::text THEN 'gateway_fee'::text
+            WHEN 'REFUND_GROSS'::text THEN 'refund_processed'::text
+            WHEN 'REFUND_PLATFORM_FEE_REVERSAL'::text THEN 'refund_processed'::text
+            WHEN 'REFUND_PROCESSOR_FEES_REVERSAL'::text THEN 'refund_processed'::text
+            WHEN 'CHARGEBACK_GROSS'::text THEN 'refund_processed'::text
+            WHEN 'CHARGEBACK_PLATFORM_FEE_REVERSAL'::text THEN 'refund_processed'::text
+            WHEN 'TAX_WITHHELD'::text THEN 'tax_withheld'::text
+            WHEN 'PAYOUT_DUE'::text THEN 'payout_due'::text
+            WHEN 'RESALE_SELLER_SHARE'::text THEN 'payout_due'::text
+            WHEN 'REFUND_GROSS_MIRROR'::text THEN 'refund_processed'::text
+            WHEN 'REFUND_PLATFORM_FEE_MIRROR'::text THEN 'refund_processed'::text
+            WHEN 'TRANSFER_TO_ORG'::text THEN 'payout_due'::text
+            WHEN 'TRANSFER_REVERSAL'::text THEN 'payout_due'::text
+            WHEN 'TRANSFER_REVERSAL_MIRROR'::text THEN 'payout_due'::text
+            WHEN 'PROCESSOR_FEES_SETTLED'::text THEN 'gateway_fee'::text
+            WHEN 'REFUND_SETTLED'::text THEN 'refund_processed'::text
+            WHEN 'DISPUTE_FUNDS_WITHDRAWN'::text THEN 'refund_processed'::text
+            WHEN 'DISPUTE_FUNDS_REINSTATED'::text THEN 'refund_processed'::text
+            WHEN 'COMMISSION_EARNED'::text THEN 'commission_taken'::text
+            WHEN 'COMMISSION_SWEEP'::text THEN 'commission_taken'::text
+            WHEN 'TAX_REMITTED'::text THEN 'tax_withheld'::text
+            WHEN 'PAYOUT_INITIATED'::text THEN 'payout_due'::text
+            WHEN 'PAYOUT_PAID'::text THEN 'payout_due'::text
+            WHEN 'PAYOUT_FAILED'::text THEN 'payout_due'::text
+            WHEN 'SELLER_PAID'::text THEN 'payout_due'::text
+            WHEN 'UNAPPLIED_RECEIPT'::text THEN 'payment_received'::text
+            WHEN 'UNAPPLIED_APPLIED'::text THEN 'payment_received'::text
+            WHEN 'UNAPPLIED_REFUND'::text THEN 'refund_processed'::text
+            WHEN 'UNAPPLIED_CHARGEBACK'::text THEN 'refund_processed'::text
+            WHEN 'CAMPAIGN_PREPAYMENT'::text THEN 'payment_received'::text
+            WHEN 'CAMPAIGN_EARNED'::text THEN 'commission_taken'::text
+            WHEN 'CAMPAIGN_REFUND'::text THEN 'refund_processed'::text
+            WHEN 'CAMPAIGN_REFUND_MIRROR'::text THEN 'refund_processed'::text
+            WHEN 'CAMPAIGN_CHARGEBACK'::text THEN 'refund_processed'::text
+            WHEN 'RECON_ROUNDING'::text THEN 'gateway_fee'::text
+            ELSE NULL::text
+        END AS entry_type,
+    t.amount_minor AS amount,
+    s.direction,
+        CASE s.account
+            WHEN 'cash_reserve'::text THEN 'cash_reserve'::text
+            WHEN 'merchant_account'::text THEN 'merchant_account'::text
+            WHEN 'disputed_funds'::text THEN 'disputed_funds'::text
+            WHEN 'org_settlements'::text THEN 'payouts_receivable'::text
+            WHEN 'customer_deposits'::text THEN 'customer_deposits'::text
+            WHEN 'org_payable'::text THEN 'payouts_receivable'::text
+            WHEN 'refunds_payable'::text THEN 'refunds_payable'::text
+            WHEN 'commissions_payable'::text THEN 'commissions_payable'::text
+            WHEN 'gateway_fees_payable'::text THEN 'gateway_fees_receivable'::text
+            WHEN 'tax_payable'::text THEN 'tax_payable'::text
+            WHEN 'payouts_in_transit'::text THEN 'payouts_in_transit'::text
+            WHEN 'resale_seller_payable'::text THEN 'resale_seller_payable'::text
+            WHEN 'unapplied_receipts'::text THEN 'unapplied_receipts'::text
+            WHEN 'deferred_revenue'::text THEN 'deferred_revenue'::text
+            WHEN 'platform_fee_revenue'::text THEN 'commission_revenue'::text
+            WHEN 'commission_revenue'::text THEN 'commission_revenue'::text
+            WHEN 'coupon_revenue'::text THEN 'coupon_revenue'::text
+            WHEN 'gateway_fee_expense'::text THEN 'gateway_fee_expense'::text
+            WHEN 'rounding_adjustment'::text THEN 'rounding_adjustment'::text
+            ELSE NULL::text
+        END AS account,
+        CASE s.account
+            WHEN 'cash_reserve'::text THEN 'gateway'::text
+            WHEN 'merchant_account'::text THEN 'gateway'::text
+            WHEN 'disputed_funds'::text THEN 'customer'::text
+            WHEN 'org_settlements'::text THEN 'owner'::text
+            WHEN 'customer_deposits'::text THEN 'customer'::text
+            WHEN 'org_payable'::text THEN 'owner'::text
+            WHEN 'refunds_payable'::text THEN 'customer'::text
+            WHEN 'commissions_payable'::text THEN 'owner'::text
+            WHEN 'gateway_fees_payable'::text THEN 'gateway'::text
+            WHEN 'tax_payable'::text THEN 'owner'::text
+            WHEN 'payouts_in_transit'::text THEN 'owner'::text
+            WHEN 'resale_seller_payable'::text THEN 'customer'::text
+            WHEN 'unapplied_receipts'::text THEN 'customer'::text
+            WHEN 'deferred_revenue'::text THEN 'owner'::text
+            WHEN 'platform_fee_revenue'::text THEN 'owner'::text
+            WHEN 'commission_revenue'::text THEN 'owner'::text
+            WHEN 'coupon_revenue'::text THEN 'owner'::text
+            WHEN 'gateway_fee_expense'::text THEN 'gateway'::text
+            WHEN 'rounding_adjustment'::text THEN 'gateway'::text
+            ELSE NULL::text
+        END AS counterparty,
+    jsonb_build_object('entryType', t.entry_type, 'account', s.account, 'event', t.event, 'flow', t.flow, 'line', t.line, 'reference', t.reference) AS metadata,
+    t.posted_at AS created_at,
+    t.payee_id,
+    t.payment_id,
+    t.causation_id,
+    t.correlation_id,
+    t.currency
+   FROM (ledger.transfer t
+     CROSS JOIN LATERAL ( VALUES ('debit'::text,t.debit_account), ('credit'::text,t.credit_account)) s(direction, account));
+ALTER VIEW ledger.journal_line OWNER TO admitone_owner;
+
+-- Name: ledger_entry; Type: VIEW; Schema: ledger; Owner: admitone_owner
+CREATE VIEW ledger.ledger_entry WITH (security_invoker='true') AS
+ SELECT t.organization_id,
+    t.id,
+    s.account,
+    t.transaction_id,
+    t.payee_id,
+    t.city_code,
+    t.entry_type,
+    s.amount_signed,
+    t.currency,
+    t.payment_id,
+    t.source_type,
+    t.source_id,
+    t.line,
+    t.causation_id,
+    t.correlation_id,
+    t.posted_at AS created_at
+   FROM (ledger.transfer t
+     CROSS JOIN LATERAL ( VALUES (t.debit_account,(- t.amount_minor)), (t.credit_account,t.amount_minor)) s(account, amount_signed))
+  WHERE (s.account = ANY (ARRAY['customer_deposits'::text, 'org_payable'::text]));
+ALTER VIEW ledger.ledger_entry OWNER TO admitone_owner;
+
+-- Name: seal; Type: TABLE; Schema: ledger; Owner: admitone_owner
+CREATE TABLE ledger.seal (
+    organization_id uuid NOT NULL,
+    number bigint NOT NULL,
+    previous_hash bytea NOT NULL,
+    hash bytea NOT NULL,
+    transfers integer NOT NULL,
+    sealed_at timestamp with time zone NOT NULL,
+    CONSTRAINT seal_hash_check CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT seal_number_check CHECK ((number > 0)),
+    CONSTRAINT seal_previous_hash_check CHECK ((octet_length(previous_hash) = 32)),
+    CONSTRAINT seal_transfers_check CHECK ((transfers > 0))
+);
+ALTER TABLE ONLY ledger.seal FORCE ROW LEVEL SECURITY;
+ALTER TABLE ledger.seal OWNER TO admitone_owner;
+
+-- Name: seal_member; Type: TABLE; Schema: ledger; Owner: admitone_owner
+CREATE TABLE ledger.seal_member (
+    organization_id uuid NOT NULL,
+    seal bigint NOT NULL,
+    ordinal integer NOT NULL,
+    transfer_id uuid NOT NULL,
+    CONSTRAINT seal_member_ordinal_check CHECK ((ordinal > 0))
+);
+ALTER TABLE ONLY ledger.seal_member FORCE ROW LEVEL SECURITY;
+ALTER TABLE ledger.seal_member OWNER TO admitone_owner;
+
 -- Name: letter; Type: TABLE; Schema: mail; Owner: admitone_owner
 CREATE TABLE mail.letter (
     organization_id uuid NOT NULL,
@@ -1424,6 +1694,38 @@ ALTER TABLE ONLY kernel.tenant
 ALTER TABLE ONLY kernel.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (id);
 
+-- Name: balance_day balance_day_pkey; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.balance_day
+    ADD CONSTRAINT balance_day_pkey PRIMARY KEY (organization_id, account, payee_id, currency, day, city_code);
+
+-- Name: balance balance_pkey; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.balance
+    ADD CONSTRAINT balance_pkey PRIMARY KEY (organization_id, account, payee_id, currency, city_code);
+
+-- Name: delta delta_pkey; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.delta
+    ADD CONSTRAINT delta_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: seal_member seal_member_organization_id_transfer_id_key; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.seal_member
+    ADD CONSTRAINT seal_member_organization_id_transfer_id_key UNIQUE (organization_id, transfer_id);
+
+-- Name: seal_member seal_member_pkey; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.seal_member
+    ADD CONSTRAINT seal_member_pkey PRIMARY KEY (organization_id, seal, ordinal);
+
+-- Name: seal seal_pkey; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.seal
+    ADD CONSTRAINT seal_pkey PRIMARY KEY (organization_id, number);
+
+-- Name: transfer transfer_once; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.transfer
+    ADD CONSTRAINT transfer_once UNIQUE NULLS NOT DISTINCT (organization_id, payment_id, entry_type, causation_id, line);
+
+-- Name: transfer transfer_pkey; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.transfer
+    ADD CONSTRAINT transfer_pkey PRIMARY KEY (organization_id, id);
+
 -- Name: letter letter_pkey; Type: CONSTRAINT; Schema: mail; Owner: admitone_owner
 ALTER TABLE ONLY mail.letter
     ADD CONSTRAINT letter_pkey PRIMARY KEY (organization_id, id);
@@ -1604,6 +1906,12 @@ CREATE INDEX outbox_pending ON kernel.outbox USING btree (next_attempt_at) WHERE
 -- Name: plan_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX plan_by_age ON kernel.plan USING btree (made_at);
 
+-- Name: transfer_credits; Type: INDEX; Schema: ledger; Owner: admitone_owner
+CREATE INDEX transfer_credits ON ledger.transfer USING btree (organization_id, credit_account, payee_id, currency, posted_at, id);
+
+-- Name: transfer_debits; Type: INDEX; Schema: ledger; Owner: admitone_owner
+CREATE INDEX transfer_debits ON ledger.transfer USING btree (organization_id, debit_account, payee_id, currency, posted_at, id);
+
 -- Name: letter_by_age; Type: INDEX; Schema: mail; Owner: admitone_owner
 CREATE INDEX letter_by_age ON mail.letter USING btree (created_at);
 
@@ -1701,6 +2009,30 @@ ALTER TABLE ONLY kernel.outbox
 -- Name: plan plan_organization_id_fkey; Type: FK CONSTRAINT; Schema: kernel; Owner: admitone_owner
 ALTER TABLE ONLY kernel.plan
     ADD CONSTRAINT plan_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: balance_day balance_day_organization_id_fkey; Type: FK CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.balance_day
+    ADD CONSTRAINT balance_day_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: balance balance_organization_id_fkey; Type: FK CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.balance
+    ADD CONSTRAINT balance_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: delta delta_organization_id_fkey; Type: FK CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.delta
+    ADD CONSTRAINT delta_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: seal_member seal_member_organization_id_fkey; Type: FK CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.seal_member
+    ADD CONSTRAINT seal_member_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: seal seal_organization_id_fkey; Type: FK CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.seal
+    ADD CONSTRAINT seal_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: transfer transfer_organization_id_fkey; Type: FK CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.transfer
+    ADD CONSTRAINT transfer_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
 -- Name: acceptance acceptance_organization_id_fkey; Type: FK CONSTRAINT; Schema: organizations; Owner: admitone_owner
 ALTER TABLE ONLY organizations.acceptance
@@ -2082,6 +2414,57 @@ ALTER TABLE kernel.tenant ENABLE ROW LEVEL SECURITY;
 -- Name: worker; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.worker ENABLE ROW LEVEL SECURITY;
 
+-- Name: balance app_own; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY app_own ON ledger.balance TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: balance_day app_own; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY app_own ON ledger.balance_day TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: delta app_own; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY app_own ON ledger.delta TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: seal app_own; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY app_own ON ledger.seal TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: seal_member app_own; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY app_own ON ledger.seal_member TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: transfer app_own; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY app_own ON ledger.transfer TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: balance; Type: ROW SECURITY; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ledger.balance ENABLE ROW LEVEL SECURITY;
+
+-- Name: balance_day; Type: ROW SECURITY; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ledger.balance_day ENABLE ROW LEVEL SECURITY;
+
+-- Name: delta; Type: ROW SECURITY; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ledger.delta ENABLE ROW LEVEL SECURITY;
+
+-- Name: balance in_city; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY in_city ON ledger.balance AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: balance_day in_city; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY in_city ON ledger.balance_day AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: delta in_city; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY in_city ON ledger.delta AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: transfer in_city; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY in_city ON ledger.transfer AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: delta relay_finds; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY relay_finds ON ledger.delta FOR SELECT TO admitone_relay USING (true);
+
+-- Name: seal; Type: ROW SECURITY; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ledger.seal ENABLE ROW LEVEL SECURITY;
+
+-- Name: seal_member; Type: ROW SECURITY; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ledger.seal_member ENABLE ROW LEVEL SECURITY;
+
+-- Name: transfer; Type: ROW SECURITY; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ledger.transfer ENABLE ROW LEVEL SECURITY;
+
 -- Name: letter app_own; Type: POLICY; Schema: mail; Owner: admitone_owner
 CREATE POLICY app_own ON mail.letter TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
@@ -2164,6 +2547,10 @@ GRANT USAGE ON SCHEMA kernel TO admitone_identity;
 GRANT USAGE ON SCHEMA kernel TO admitone_authority;
 GRANT USAGE ON SCHEMA kernel TO admitone_relay;
 GRANT USAGE ON SCHEMA kernel TO admitone_maintenance;
+
+-- Name: SCHEMA ledger; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA ledger TO admitone_app;
+GRANT USAGE ON SCHEMA ledger TO admitone_relay;
 
 -- Name: SCHEMA mail; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA mail TO admitone_app;
@@ -2431,6 +2818,36 @@ GRANT SELECT ON TABLE kernel.tenant TO admitone_relay;
 
 -- Name: TABLE worker; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.worker TO admitone_relay;
+
+-- Name: TABLE balance; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE ledger.balance TO admitone_app;
+
+-- Name: TABLE balance_day; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE ledger.balance_day TO admitone_app;
+
+-- Name: TABLE delta; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE ON TABLE ledger.delta TO admitone_app;
+
+-- Name: COLUMN delta.organization_id; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE ledger.delta TO admitone_relay;
+
+-- Name: COLUMN delta.posted_at; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT UPDATE(posted_at) ON TABLE ledger.delta TO admitone_app;
+
+-- Name: TABLE transfer; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE ledger.transfer TO admitone_app;
+
+-- Name: TABLE journal_line; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT ON TABLE ledger.journal_line TO admitone_app;
+
+-- Name: TABLE ledger_entry; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT ON TABLE ledger.ledger_entry TO admitone_app;
+
+-- Name: TABLE seal; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE ledger.seal TO admitone_app;
+
+-- Name: TABLE seal_member; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE ledger.seal_member TO admitone_app;
 
 -- Name: TABLE letter; Type: ACL; Schema: mail; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE mail.letter TO admitone_app;

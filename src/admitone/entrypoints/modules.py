@@ -1,5 +1,7 @@
 """Every package of the application, by its manifest. What is not named here does not exist."""
 
+from admitone.finance.ledger.module import MODULE as LEDGER
+from admitone.finance.payments.module import MODULE as PAYMENTS
 from admitone.finance.pricing.module import MODULE as PRICING
 from admitone.finance.sources.module import MODULE as SOURCES
 from admitone.foundation.authority.module import MODULE as AUTHORITY
@@ -10,4 +12,15 @@ from admitone.foundation.usernames.module import MODULE as USERNAMES
 from admitone.kernel.manifest import Module
 from admitone.kernel.module import MODULE as KERNEL
 
-MODULES: tuple[Module, ...] = (KERNEL, AUTHORITY, MAIL, USERNAMES, IDENTITY, ORGANIZATIONS, SOURCES, PRICING)
+MODULES: tuple[Module, ...] = (
+    KERNEL,
+    AUTHORITY,
+    MAIL,
+    USERNAMES,
+    IDENTITY,
+    ORGANIZATIONS,
+    SOURCES,
+    PRICING,
+    LEDGER,
+    PAYMENTS,
+)
