@@ -22,6 +22,10 @@ ALTER SCHEMA mail OWNER TO admitone_owner;
 CREATE SCHEMA organizations;
 ALTER SCHEMA organizations OWNER TO admitone_owner;
 
+-- Name: payments; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA payments;
+ALTER SCHEMA payments OWNER TO admitone_owner;
+
 -- Name: pricing; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA pricing;
 ALTER SCHEMA pricing OWNER TO admitone_owner;
@@ -29,6 +33,21 @@ ALTER SCHEMA pricing OWNER TO admitone_owner;
 -- Name: usernames; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA usernames;
 ALTER SCHEMA usernames OWNER TO admitone_owner;
+
+-- Name: stopped(uuid, text[], timestamp with time zone); Type: FUNCTION; Schema: authority; Owner: admitone_owner
+CREATE FUNCTION authority.stopped(asking uuid, keys text[], at timestamp with time zone) RETURNS SETOF text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT k.key
+      FROM unnest(keys) AS k(key)
+     WHERE asking = NULLIF(current_setting('app.organization_id', true), '')::uuid
+       AND k.key LIKE 'stop:%'
+       AND EXISTS (SELECT FROM authority.switch AS s
+                    WHERE s.organization_id = '00000000-0000-7000-8000-000000000001'
+                      AND s.key = k.key AND s.expires_at > at)
+$$;
+ALTER FUNCTION authority.stopped(asking uuid, keys text[], at timestamp with time zone) OWNER TO admitone_owner;
 
 -- Name: add_partitions(timestamp with time zone, timestamp with time zone); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
 CREATE FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) RETURNS integer
@@ -205,6 +224,51 @@ BEGIN
 END
 $$;
 ALTER FUNCTION kernel.set_scope(organization uuid, identity uuid, cities text, patience_ms integer, writes boolean, OUT at timestamp with time zone, OUT transaction_id text) OWNER TO admitone_owner;
+
+-- Name: find_refs(uuid, text, text[], text[]); Type: FUNCTION; Schema: payments; Owner: admitone_owner
+CREATE FUNCTION payments.find_refs(asking uuid, of_provider text, types text[], ids text[], OUT object_type text, OUT object_id text, OUT organization_id uuid, OUT payment_id uuid) RETURNS SETOF record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF asking IS DISTINCT FROM NULLIF(current_setting('app.organization_id', true), '')::uuid THEN
+        RAISE EXCEPTION 'another organisation''s references' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN QUERY
+    SELECT r.object_type, r.object_id, r.organization_id, r.payment_id
+      FROM unnest(types, ids) AS v(type, id)
+     CROSS JOIN LATERAL (SELECT s.* FROM payments.provider_ref AS s
+                          WHERE s.provider = of_provider AND s.object_type = v.type AND s.object_id = v.id
+                         OFFSET 0) AS r
+     WHERE asking IN (r.organization_id, '00000000-0000-7000-8000-000000000001');
+END
+$$;
+ALTER FUNCTION payments.find_refs(asking uuid, of_provider text, types text[], ids text[], OUT object_type text, OUT object_id text, OUT organization_id uuid, OUT payment_id uuid) OWNER TO admitone_owner;
+
+-- Name: put_refs(uuid, text[], text[], text[], uuid[], timestamp with time zone); Type: FUNCTION; Schema: payments; Owner: admitone_owner
+CREATE FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text) RETURNS SETOF record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF organization IS DISTINCT FROM NULLIF(current_setting('app.organization_id', true), '')::uuid THEN
+        RAISE EXCEPTION 'another organisation''s references' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    INSERT INTO payments.provider_ref (provider, object_type, object_id, organization_id, payment_id, created_at)
+    SELECT v.provider, v.type, v.id, organization, v.payment, at
+      FROM unnest(providers, types, ids, payment_ids) AS v(provider, type, id, payment)
+     ORDER BY v.provider, v.type, v.id
+        ON CONFLICT DO NOTHING;
+    RETURN QUERY
+    SELECT r.provider, r.object_type, r.object_id
+      FROM unnest(providers, types, ids, payment_ids) AS v(provider, type, id, payment)
+     CROSS JOIN LATERAL (SELECT s.* FROM payments.provider_ref AS s
+                          WHERE s.provider = v.provider AND s.object_type = v.type AND s.object_id = v.id
+                         OFFSET 0) AS r
+     WHERE r.organization_id <> organization OR r.payment_id IS DISTINCT FROM v.payment;
+END
+$$;
+ALTER FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text) OWNER TO admitone_owner;
 
 -- Name: claim(text, uuid[], text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) RETURNS SETOF record
@@ -1410,6 +1474,235 @@ CREATE TABLE organizations.organization (
 ALTER TABLE ONLY organizations.organization FORCE ROW LEVEL SECURITY;
 ALTER TABLE organizations.organization OWNER TO admitone_owner;
 
+-- Name: account; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.account (
+    organization_id uuid NOT NULL,
+    provider text NOT NULL,
+    livemode boolean NOT NULL,
+    account text NOT NULL,
+    type text NOT NULL,
+    onboarding_status text NOT NULL,
+    charges_enabled boolean NOT NULL,
+    payouts_enabled boolean NOT NULL,
+    requirements_due text[] NOT NULL,
+    version bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT account_account_check CHECK (((length(account) >= 1) AND (length(account) <= 100))),
+    CONSTRAINT account_check CHECK (((onboarding_status = 'COMPLETE'::text) = (charges_enabled AND (cardinality(requirements_due) = 0)))),
+    CONSTRAINT account_onboarding_status_check CHECK ((onboarding_status = ANY (ARRAY['PENDING'::text, 'COMPLETE'::text, 'RESTRICTED'::text]))),
+    CONSTRAINT account_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text, 'mercadopago'::text, 'openpix'::text]))),
+    CONSTRAINT account_requirements_due_check CHECK ((cardinality(requirements_due) <= 100)),
+    CONSTRAINT account_type_check CHECK ((type = 'standard'::text)),
+    CONSTRAINT account_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY payments.account FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.account OWNER TO admitone_owner;
+
+-- Name: free_claim; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.free_claim (
+    organization_id uuid NOT NULL,
+    guard_key text NOT NULL,
+    identity_id uuid NOT NULL,
+    taken integer NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT free_claim_guard_key_check CHECK (((length(guard_key) >= 1) AND (length(guard_key) <= 200))),
+    CONSTRAINT free_claim_taken_check CHECK (((taken >= 0) AND (taken <= 1000)))
+);
+ALTER TABLE ONLY payments.free_claim FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.free_claim OWNER TO admitone_owner;
+
+-- Name: gateway_intent; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.gateway_intent (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    action text NOT NULL,
+    state text NOT NULL,
+    amount_minor bigint NOT NULL,
+    currency text NOT NULL,
+    return_url text,
+    description text NOT NULL,
+    reason text,
+    answer bytea,
+    created_at timestamp with time zone NOT NULL,
+    settled_at timestamp with time zone,
+    CONSTRAINT gateway_intent_action_check CHECK ((action = ANY (ARRAY['OPEN'::text, 'REFUND'::text]))),
+    CONSTRAINT gateway_intent_amount_minor_check CHECK ((amount_minor > 0)),
+    CONSTRAINT gateway_intent_answer_check CHECK ((octet_length(answer) <= 8000)),
+    CONSTRAINT gateway_intent_check CHECK (((state = 'OPEN'::text) = (settled_at IS NULL))),
+    CONSTRAINT gateway_intent_check1 CHECK (((state = 'REFUSED'::text) = (reason IS NOT NULL))),
+    CONSTRAINT gateway_intent_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT gateway_intent_description_check CHECK ((length(description) <= 200)),
+    CONSTRAINT gateway_intent_reason_check CHECK ((length(reason) <= 200)),
+    CONSTRAINT gateway_intent_return_url_check CHECK ((length(return_url) <= 2000)),
+    CONSTRAINT gateway_intent_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'DONE'::text, 'REFUSED'::text])))
+);
+ALTER TABLE ONLY payments.gateway_intent FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.gateway_intent OWNER TO admitone_owner;
+
+-- Name: payment; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.payment (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    city_code text NOT NULL,
+    identity_id uuid NOT NULL,
+    payee_id uuid NOT NULL,
+    source_type text NOT NULL,
+    source_id text NOT NULL,
+    flow text NOT NULL,
+    settlement_model text NOT NULL,
+    scenario text NOT NULL,
+    method text NOT NULL,
+    provider text,
+    account text,
+    livemode boolean NOT NULL,
+    amount_minor bigint NOT NULL,
+    fee_minor bigint NOT NULL,
+    currency text NOT NULL,
+    fee_policy_version text NOT NULL,
+    snapshot text NOT NULL,
+    snapshot_hash text NOT NULL,
+    subjects text[] NOT NULL,
+    idempotency_key text NOT NULL,
+    request_hash bytea NOT NULL,
+    correlation_id uuid NOT NULL,
+    status text NOT NULL,
+    refund_state text NOT NULL,
+    manual_reason text,
+    applied boolean NOT NULL,
+    captured_minor bigint NOT NULL,
+    refunded_minor bigint NOT NULL,
+    failed_attempts integer NOT NULL,
+    processor_fees_status text NOT NULL,
+    processor_fees_actual bigint,
+    charge_id text,
+    version bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT payment_account_check CHECK (((length(account) >= 1) AND (length(account) <= 100))),
+    CONSTRAINT payment_amount_minor_check CHECK (((amount_minor >= 0) AND (amount_minor <= '9007199254740991'::bigint))),
+    CONSTRAINT payment_captured_minor_check CHECK ((captured_minor >= 0)),
+    CONSTRAINT payment_charge_id_check CHECK (((length(charge_id) >= 1) AND (length(charge_id) <= 200))),
+    CONSTRAINT payment_check CHECK (((fee_minor >= 0) AND (fee_minor <= amount_minor))),
+    CONSTRAINT payment_check1 CHECK (((refunded_minor >= 0) AND (refunded_minor <= captured_minor))),
+    CONSTRAINT payment_check2 CHECK ((expires_at > created_at)),
+    CONSTRAINT payment_check3 CHECK (((processor_fees_status = 'FINAL'::text) = (processor_fees_actual IS NOT NULL))),
+    CONSTRAINT payment_check4 CHECK (((scenario = 'FREE_CHECKOUT'::text) = (amount_minor = 0))),
+    CONSTRAINT payment_check5 CHECK ((((scenario = 'FREE_CHECKOUT'::text) = (method = 'FREE'::text)) AND ((method = 'FREE'::text) = (provider IS NULL)))),
+    CONSTRAINT payment_check6 CHECK (((flow = ANY (ARRAY['SALE'::text, 'RESALE'::text])) = (settlement_model = 'ORG_MOR'::text))),
+    CONSTRAINT payment_check7 CHECK (((settlement_model = 'ORG_MOR'::text) OR (source_type = ANY (ARRAY['STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text])))),
+    CONSTRAINT payment_check8 CHECK ((applied OR (status <> ALL (ARRAY['SUCCEEDED'::text, 'PARTIAL_REFUND'::text, 'CHARGEBACK_WON'::text])))),
+    CONSTRAINT payment_check9 CHECK (((status <> 'NEEDS_MANUAL'::text) OR ((manual_reason IS NOT NULL) AND (NOT applied)))),
+    CONSTRAINT payment_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT payment_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT payment_failed_attempts_check CHECK ((failed_attempts >= 0)),
+    CONSTRAINT payment_fee_policy_version_check CHECK (((length(fee_policy_version) >= 1) AND (length(fee_policy_version) <= 128))),
+    CONSTRAINT payment_flow_check CHECK ((flow = ANY (ARRAY['SALE'::text, 'STAY'::text, 'STAY_LEFT'::text, 'CAMPAIGN'::text, 'RESALE'::text]))),
+    CONSTRAINT payment_idempotency_key_check CHECK (((length(idempotency_key) >= 1) AND (length(idempotency_key) <= 255))),
+    CONSTRAINT payment_manual_reason_check CHECK ((manual_reason = ANY (ARRAY['LATE'::text, 'AMOUNT_MISMATCH'::text, 'CURRENCY_MISMATCH'::text, 'SOURCE_ALREADY_PAID'::text]))),
+    CONSTRAINT payment_method_check CHECK ((method = ANY (ARRAY['CARD'::text, 'PIX'::text, 'FREE'::text]))),
+    CONSTRAINT payment_processor_fees_status_check CHECK ((processor_fees_status = ANY (ARRAY['PENDING'::text, 'FINAL'::text]))),
+    CONSTRAINT payment_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text, 'mercadopago'::text, 'openpix'::text]))),
+    CONSTRAINT payment_refund_state_check CHECK ((refund_state = ANY (ARRAY['NONE'::text, 'PENDING'::text, 'FAILED'::text]))),
+    CONSTRAINT payment_request_hash_check CHECK ((octet_length(request_hash) = 32)),
+    CONSTRAINT payment_scenario_check CHECK ((scenario = ANY (ARRAY['PAID'::text, 'FREE_CHECKOUT'::text]))),
+    CONSTRAINT payment_settlement_model_check CHECK ((settlement_model = ANY (ARRAY['ORG_MOR'::text, 'PLATFORM_MOR'::text]))),
+    CONSTRAINT payment_snapshot_check CHECK (((length(snapshot) >= 2) AND (length(snapshot) <= 200000))),
+    CONSTRAINT payment_snapshot_hash_check CHECK ((snapshot_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT payment_source_id_check CHECK (((length(source_id) >= 1) AND (length(source_id) <= 64))),
+    CONSTRAINT payment_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text, 'STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text]))),
+    CONSTRAINT payment_status_check CHECK ((status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'CANCELLED'::text, 'EXPIRED'::text, 'NEEDS_MANUAL'::text, 'PARTIAL_REFUND'::text, 'REFUNDED'::text, 'DISPUTED'::text, 'CHARGEBACK_WON'::text, 'CHARGEBACK_LOST'::text]))),
+    CONSTRAINT payment_subjects_check CHECK ((cardinality(subjects) <= 20)),
+    CONSTRAINT payment_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY payments.payment FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.payment OWNER TO admitone_owner;
+
+-- Name: payment_fact; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.payment_fact (
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    key text NOT NULL,
+    ordinal integer NOT NULL,
+    kind text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    reference text NOT NULL,
+    amount_minor bigint NOT NULL,
+    currency text NOT NULL,
+    total_minor bigint NOT NULL,
+    fee_minor bigint NOT NULL,
+    code text NOT NULL,
+    recorded_at timestamp with time zone NOT NULL,
+    CONSTRAINT payment_fact_check CHECK (((kind = 'FEE_ADJUSTMENT'::text) OR (amount_minor >= 0))),
+    CONSTRAINT payment_fact_code_check CHECK ((length(code) <= 100)),
+    CONSTRAINT payment_fact_currency_check CHECK ((currency ~ '^([A-Z]{3})?$'::text)),
+    CONSTRAINT payment_fact_fee_minor_check CHECK ((fee_minor >= 0)),
+    CONSTRAINT payment_fact_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
+    CONSTRAINT payment_fact_kind_check CHECK ((kind = ANY (ARRAY['PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text, 'CAPTURED'::text, 'CANCELLED'::text, 'EXPIRED'::text, 'FEE'::text, 'FEE_ADJUSTMENT'::text, 'REFUND_PENDING'::text, 'REFUNDED'::text, 'REFUND_FAILED'::text, 'DISPUTE_OPENED'::text, 'DISPUTE_WON'::text, 'DISPUTE_LOST'::text, 'APPLIED'::text]))),
+    CONSTRAINT payment_fact_ordinal_check CHECK ((ordinal > 0)),
+    CONSTRAINT payment_fact_reference_check CHECK ((length(reference) <= 200)),
+    CONSTRAINT payment_fact_total_minor_check CHECK ((total_minor >= 0))
+);
+ALTER TABLE ONLY payments.payment_fact FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.payment_fact OWNER TO admitone_owner;
+
+-- Name: provider_ref; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.provider_ref (
+    provider text NOT NULL,
+    object_type text NOT NULL,
+    object_id text NOT NULL,
+    organization_id uuid NOT NULL,
+    payment_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT provider_ref_check CHECK (((object_type = ANY (ARRAY['account'::text, 'payout'::text])) = (payment_id IS NULL))),
+    CONSTRAINT provider_ref_object_id_check CHECK (((length(object_id) >= 1) AND (length(object_id) <= 200))),
+    CONSTRAINT provider_ref_object_type_check CHECK ((object_type = ANY (ARRAY['session'::text, 'intent'::text, 'charge'::text, 'pix'::text, 'refund'::text, 'dispute'::text, 'payout'::text, 'account'::text]))),
+    CONSTRAINT provider_ref_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text, 'mercadopago'::text, 'openpix'::text])))
+);
+ALTER TABLE ONLY payments.provider_ref FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.provider_ref OWNER TO admitone_owner;
+
+-- Name: risk_hold; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.risk_hold (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    reason_code text NOT NULL,
+    placed_by uuid,
+    placed_at timestamp with time zone NOT NULL,
+    lifted_by uuid,
+    lifted_at timestamp with time zone,
+    CONSTRAINT risk_hold_reason_code_check CHECK ((reason_code ~ '^[A-Z][A-Z0-9_]{2,63}$'::text))
+);
+ALTER TABLE ONLY payments.risk_hold FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.risk_hold OWNER TO admitone_owner;
+
+-- Name: unapplied_receipt; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.unapplied_receipt (
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    capture_key text NOT NULL,
+    city_code text NOT NULL,
+    amount_minor bigint NOT NULL,
+    currency text NOT NULL,
+    reason text NOT NULL,
+    policy text NOT NULL,
+    state text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    settled_at timestamp with time zone,
+    CONSTRAINT unapplied_receipt_amount_minor_check CHECK ((amount_minor > 0)),
+    CONSTRAINT unapplied_receipt_capture_key_check CHECK (((length(capture_key) >= 1) AND (length(capture_key) <= 200))),
+    CONSTRAINT unapplied_receipt_check CHECK (((state = ANY (ARRAY['OPEN'::text, 'RETURNING'::text])) = (settled_at IS NULL))),
+    CONSTRAINT unapplied_receipt_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT unapplied_receipt_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT unapplied_receipt_policy_check CHECK ((policy = ANY (ARRAY['AUTO_REFUND'::text, 'MANUAL'::text]))),
+    CONSTRAINT unapplied_receipt_reason_check CHECK ((reason = ANY (ARRAY['LATE'::text, 'AMOUNT_MISMATCH'::text, 'CURRENCY_MISMATCH'::text, 'SOURCE_ALREADY_PAID'::text, 'SURPLUS'::text, 'SECOND_CAPTURE'::text]))),
+    CONSTRAINT unapplied_receipt_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'RETURNING'::text, 'RETURNED'::text, 'APPLIED'::text, 'LOST'::text])))
+);
+ALTER TABLE ONLY payments.unapplied_receipt FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.unapplied_receipt OWNER TO admitone_owner;
+
 -- Name: fee_choice; Type: TABLE; Schema: pricing; Owner: admitone_owner
 CREATE TABLE pricing.fee_choice (
     organization_id uuid NOT NULL,
@@ -1746,6 +2039,46 @@ ALTER TABLE ONLY organizations.invitation
 ALTER TABLE ONLY organizations.organization
     ADD CONSTRAINT organization_pkey PRIMARY KEY (organization_id);
 
+-- Name: account account_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.account
+    ADD CONSTRAINT account_pkey PRIMARY KEY (organization_id, provider, livemode);
+
+-- Name: free_claim free_claim_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.free_claim
+    ADD CONSTRAINT free_claim_pkey PRIMARY KEY (organization_id, guard_key, identity_id);
+
+-- Name: gateway_intent gateway_intent_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.gateway_intent
+    ADD CONSTRAINT gateway_intent_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: payment_fact payment_fact_organization_id_payment_id_ordinal_key; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.payment_fact
+    ADD CONSTRAINT payment_fact_organization_id_payment_id_ordinal_key UNIQUE (organization_id, payment_id, ordinal);
+
+-- Name: payment_fact payment_fact_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.payment_fact
+    ADD CONSTRAINT payment_fact_pkey PRIMARY KEY (organization_id, payment_id, key);
+
+-- Name: payment payment_organization_id_source_type_source_id_idempotency_k_key; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.payment
+    ADD CONSTRAINT payment_organization_id_source_type_source_id_idempotency_k_key UNIQUE (organization_id, source_type, source_id, idempotency_key);
+
+-- Name: payment payment_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.payment
+    ADD CONSTRAINT payment_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: provider_ref provider_ref_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.provider_ref
+    ADD CONSTRAINT provider_ref_pkey PRIMARY KEY (provider, object_type, object_id);
+
+-- Name: risk_hold risk_hold_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.risk_hold
+    ADD CONSTRAINT risk_hold_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: unapplied_receipt unapplied_receipt_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.unapplied_receipt
+    ADD CONSTRAINT unapplied_receipt_pkey PRIMARY KEY (organization_id, payment_id, capture_key);
+
 -- Name: fee_choice fee_choice_organization_id_version_key; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
 ALTER TABLE ONLY pricing.fee_choice
     ADD CONSTRAINT fee_choice_organization_id_version_key UNIQUE (organization_id, version);
@@ -1924,6 +2257,30 @@ CREATE INDEX invitation_by_age ON organizations.invitation USING btree (expires_
 -- Name: invitation_pending; Type: INDEX; Schema: organizations; Owner: admitone_owner
 CREATE UNIQUE INDEX invitation_pending ON organizations.invitation USING btree (organization_id, email_hash) WHERE (state = 'PENDING'::text);
 
+-- Name: gateway_intent_of_payment; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX gateway_intent_of_payment ON payments.gateway_intent USING btree (organization_id, payment_id);
+
+-- Name: gateway_intent_unsettled; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX gateway_intent_unsettled ON payments.gateway_intent USING btree (created_at) WHERE (state = 'OPEN'::text);
+
+-- Name: payment_applied; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE UNIQUE INDEX payment_applied ON payments.payment USING btree (organization_id, source_type, source_id) WHERE applied;
+
+-- Name: payment_of_identity; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX payment_of_identity ON payments.payment USING btree (identity_id, id);
+
+-- Name: payment_open; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE UNIQUE INDEX payment_open ON payments.payment USING btree (organization_id, source_type, source_id) WHERE (status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text]));
+
+-- Name: payment_overdue; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX payment_overdue ON payments.payment USING btree (expires_at) WHERE (status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text]));
+
+-- Name: payment_without_fee; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX payment_without_fee ON payments.payment USING btree (organization_id, id) WHERE ((processor_fees_status = 'PENDING'::text) AND (captured_minor > 0));
+
+-- Name: risk_hold_standing; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE UNIQUE INDEX risk_hold_standing ON payments.risk_hold USING btree (organization_id) WHERE (lifted_at IS NULL);
+
 -- Name: fee_choice_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
 CREATE INDEX fee_choice_by_target ON pricing.fee_choice USING btree (organization_id, target, version DESC);
 
@@ -2046,6 +2403,34 @@ ALTER TABLE ONLY organizations.invitation
 ALTER TABLE ONLY organizations.organization
     ADD CONSTRAINT organization_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
+-- Name: account account_organization_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.account
+    ADD CONSTRAINT account_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: free_claim free_claim_organization_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.free_claim
+    ADD CONSTRAINT free_claim_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: gateway_intent gateway_intent_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.gateway_intent
+    ADD CONSTRAINT gateway_intent_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
+
+-- Name: payment_fact payment_fact_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.payment_fact
+    ADD CONSTRAINT payment_fact_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
+
+-- Name: payment payment_organization_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.payment
+    ADD CONSTRAINT payment_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: risk_hold risk_hold_organization_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.risk_hold
+    ADD CONSTRAINT risk_hold_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: unapplied_receipt unapplied_receipt_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.unapplied_receipt
+    ADD CONSTRAINT unapplied_receipt_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
+
 -- Name: fee_choice fee_choice_organization_id_fkey; Type: FK CONSTRAINT; Schema: pricing; Owner: admitone_owner
 ALTER TABLE ONLY pricing.fee_choice
     ADD CONSTRAINT fee_choice_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
@@ -2116,6 +2501,9 @@ CREATE POLICY overdue ON authority.session TO admitone_owner USING ((lasts_until
 
 -- Name: spent_token overdue; Type: POLICY; Schema: authority; Owner: admitone_owner
 CREATE POLICY overdue ON authority.spent_token TO admitone_owner USING ((spent_at < (now() - '100 days'::interval))) WITH CHECK (false);
+
+-- Name: switch owner_by_function; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY owner_by_function ON authority.switch FOR SELECT TO admitone_owner USING (true);
 
 -- Name: service_key; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
 ALTER TABLE authority.service_key ENABLE ROW LEVEL SECURITY;
@@ -2504,6 +2892,69 @@ ALTER TABLE organizations.organization ENABLE ROW LEVEL SECURITY;
 -- Name: invitation overdue; Type: POLICY; Schema: organizations; Owner: admitone_owner
 CREATE POLICY overdue ON organizations.invitation TO admitone_owner USING ((expires_at < (now() - '90 days'::interval))) WITH CHECK (false);
 
+-- Name: account; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.account ENABLE ROW LEVEL SECURITY;
+
+-- Name: account app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.account TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: free_claim app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.free_claim TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: gateway_intent app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.gateway_intent TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: payment app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.payment TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: payment_fact app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.payment_fact TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: risk_hold app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.risk_hold TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: unapplied_receipt app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.unapplied_receipt TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: payment buyer_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY buyer_own ON payments.payment FOR SELECT TO admitone_buyer USING ((identity_id = (NULLIF(current_setting('app.identity_id'::text, true), ''::text))::uuid));
+
+-- Name: free_claim; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.free_claim ENABLE ROW LEVEL SECURITY;
+
+-- Name: gateway_intent; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.gateway_intent ENABLE ROW LEVEL SECURITY;
+
+-- Name: payment in_city; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY in_city ON payments.payment AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: unapplied_receipt in_city; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY in_city ON payments.unapplied_receipt AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: provider_ref owner_by_function; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY owner_by_function ON payments.provider_ref TO admitone_owner USING (true) WITH CHECK (true);
+
+-- Name: payment; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.payment ENABLE ROW LEVEL SECURITY;
+
+-- Name: payment_fact; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.payment_fact ENABLE ROW LEVEL SECURITY;
+
+-- Name: provider_ref; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.provider_ref ENABLE ROW LEVEL SECURITY;
+
+-- Name: gateway_intent relay_sweeps; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY relay_sweeps ON payments.gateway_intent FOR SELECT TO admitone_relay USING (true);
+
+-- Name: payment relay_sweeps; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY relay_sweeps ON payments.payment FOR SELECT TO admitone_relay USING (true);
+
+-- Name: risk_hold; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.risk_hold ENABLE ROW LEVEL SECURITY;
+
+-- Name: unapplied_receipt; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.unapplied_receipt ENABLE ROW LEVEL SECURITY;
+
 -- Name: fee_choice app_own; Type: POLICY; Schema: pricing; Owner: admitone_owner
 CREATE POLICY app_own ON pricing.fee_choice TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
@@ -2561,6 +3012,11 @@ GRANT USAGE ON SCHEMA mail TO admitone_relay;
 GRANT USAGE ON SCHEMA organizations TO admitone_app;
 GRANT USAGE ON SCHEMA organizations TO admitone_authority;
 
+-- Name: SCHEMA payments; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA payments TO admitone_app;
+GRANT USAGE ON SCHEMA payments TO admitone_buyer;
+GRANT USAGE ON SCHEMA payments TO admitone_relay;
+
 -- Name: SCHEMA pricing; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA pricing TO admitone_app;
 
@@ -2568,6 +3024,10 @@ GRANT USAGE ON SCHEMA pricing TO admitone_app;
 GRANT USAGE ON SCHEMA usernames TO admitone_app;
 GRANT USAGE ON SCHEMA usernames TO admitone_identity;
 GRANT USAGE ON SCHEMA usernames TO admitone_maintenance;
+
+-- Name: FUNCTION stopped(asking uuid, keys text[], at timestamp with time zone); Type: ACL; Schema: authority; Owner: admitone_owner
+REVOKE ALL ON FUNCTION authority.stopped(asking uuid, keys text[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION authority.stopped(asking uuid, keys text[], at timestamp with time zone) TO admitone_app;
 
 -- Name: FUNCTION add_partitions(since timestamp with time zone, until timestamp with time zone); Type: ACL; Schema: kernel; Owner: admitone_owner
 REVOKE ALL ON FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
@@ -2583,6 +3043,14 @@ GRANT ALL ON FUNCTION kernel.purge(target text, most integer, since timestamp wi
 
 -- Name: FUNCTION retention_of(target regclass, OUT aged_by text, OUT days integer); Type: ACL; Schema: kernel; Owner: admitone_owner
 REVOKE ALL ON FUNCTION kernel.retention_of(target regclass, OUT aged_by text, OUT days integer) FROM PUBLIC;
+
+-- Name: FUNCTION find_refs(asking uuid, of_provider text, types text[], ids text[], OUT object_type text, OUT object_id text, OUT organization_id uuid, OUT payment_id uuid); Type: ACL; Schema: payments; Owner: admitone_owner
+REVOKE ALL ON FUNCTION payments.find_refs(asking uuid, of_provider text, types text[], ids text[], OUT object_type text, OUT object_id text, OUT organization_id uuid, OUT payment_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION payments.find_refs(asking uuid, of_provider text, types text[], ids text[], OUT object_type text, OUT object_id text, OUT organization_id uuid, OUT payment_id uuid) TO admitone_app;
+
+-- Name: FUNCTION put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text); Type: ACL; Schema: payments; Owner: admitone_owner
+REVOKE ALL ON FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text) FROM PUBLIC;
+GRANT ALL ON FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text) TO admitone_app;
 
 -- Name: FUNCTION claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
 REVOKE ALL ON FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) FROM PUBLIC;
@@ -2896,6 +3364,125 @@ GRANT SELECT(display_name) ON TABLE organizations.organization TO admitone_autho
 
 -- Name: COLUMN organization.status; Type: ACL; Schema: organizations; Owner: admitone_owner
 GRANT SELECT(status) ON TABLE organizations.organization TO admitone_authority;
+
+-- Name: TABLE account; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE payments.account TO admitone_app;
+
+-- Name: TABLE free_claim; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.free_claim TO admitone_app;
+
+-- Name: COLUMN free_claim.taken; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(taken) ON TABLE payments.free_claim TO admitone_app;
+
+-- Name: COLUMN free_claim.changed_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE payments.free_claim TO admitone_app;
+
+-- Name: TABLE gateway_intent; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.gateway_intent TO admitone_app;
+
+-- Name: COLUMN gateway_intent.organization_id; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE payments.gateway_intent TO admitone_relay;
+
+-- Name: COLUMN gateway_intent.id; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(id) ON TABLE payments.gateway_intent TO admitone_relay;
+
+-- Name: COLUMN gateway_intent.payment_id; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(payment_id) ON TABLE payments.gateway_intent TO admitone_relay;
+
+-- Name: COLUMN gateway_intent.action; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(action) ON TABLE payments.gateway_intent TO admitone_relay;
+
+-- Name: COLUMN gateway_intent.state; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE payments.gateway_intent TO admitone_app;
+GRANT SELECT(state) ON TABLE payments.gateway_intent TO admitone_relay;
+
+-- Name: COLUMN gateway_intent.reason; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(reason) ON TABLE payments.gateway_intent TO admitone_app;
+
+-- Name: COLUMN gateway_intent.answer; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(answer) ON TABLE payments.gateway_intent TO admitone_app;
+
+-- Name: COLUMN gateway_intent.created_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(created_at) ON TABLE payments.gateway_intent TO admitone_relay;
+
+-- Name: COLUMN gateway_intent.settled_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(settled_at) ON TABLE payments.gateway_intent TO admitone_app;
+
+-- Name: TABLE payment; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.payment TO admitone_app;
+GRANT SELECT ON TABLE payments.payment TO admitone_buyer;
+
+-- Name: COLUMN payment.organization_id; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE payments.payment TO admitone_relay;
+
+-- Name: COLUMN payment.id; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(id) ON TABLE payments.payment TO admitone_relay;
+
+-- Name: COLUMN payment.flow; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(flow) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.status; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE payments.payment TO admitone_app;
+GRANT SELECT(status) ON TABLE payments.payment TO admitone_relay;
+
+-- Name: COLUMN payment.refund_state; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(refund_state) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.manual_reason; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(manual_reason) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.applied; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(applied) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.captured_minor; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(captured_minor) ON TABLE payments.payment TO admitone_app;
+GRANT SELECT(captured_minor) ON TABLE payments.payment TO admitone_relay;
+
+-- Name: COLUMN payment.refunded_minor; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(refunded_minor) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.failed_attempts; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(failed_attempts) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.processor_fees_status; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(processor_fees_status) ON TABLE payments.payment TO admitone_app;
+GRANT SELECT(processor_fees_status) ON TABLE payments.payment TO admitone_relay;
+
+-- Name: COLUMN payment.processor_fees_actual; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(processor_fees_actual) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.charge_id; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(charge_id) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.version; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.changed_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.expires_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(expires_at) ON TABLE payments.payment TO admitone_relay;
+
+-- Name: TABLE payment_fact; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.payment_fact TO admitone_app;
+
+-- Name: TABLE risk_hold; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.risk_hold TO admitone_app;
+
+-- Name: COLUMN risk_hold.lifted_by; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(lifted_by) ON TABLE payments.risk_hold TO admitone_app;
+
+-- Name: COLUMN risk_hold.lifted_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(lifted_at) ON TABLE payments.risk_hold TO admitone_app;
+
+-- Name: TABLE unapplied_receipt; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.unapplied_receipt TO admitone_app;
+
+-- Name: COLUMN unapplied_receipt.state; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE payments.unapplied_receipt TO admitone_app;
+
+-- Name: COLUMN unapplied_receipt.settled_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(settled_at) ON TABLE payments.unapplied_receipt TO admitone_app;
 
 -- Name: TABLE fee_choice; Type: ACL; Schema: pricing; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE pricing.fee_choice TO admitone_app;

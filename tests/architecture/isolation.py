@@ -36,6 +36,8 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.IDENTITY, "mail.letter"): {"INSERT"},
     (Role.RELAY, "mail.letter"): READ,
     (Role.RELAY, "ledger.delta"): READ,
+    (Role.RELAY, "payments.payment"): READ,
+    (Role.RELAY, "payments.gateway_intent"): READ,
     (Role.RELAY, "kernel.tenant"): READ,
     (Role.RELAY, "kernel.event_log"): READ,
     (Role.RELAY, "kernel.outbox"): {"SELECT", "UPDATE"},
