@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from admitone.finance.ledger.rolling import roll_for_a_minute
+from admitone.kernel.jobs.schedules import Schedule
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
 BOOKS: Final = "books are kept for ten years and more, and nothing takes a line out of them"
@@ -17,4 +19,7 @@ MODULE = Module(
         Table("seal", TableClass.TENANT, append_only=True, kept_because=BOOKS),
         Table("seal_member", TableClass.TENANT, append_only=True, kept_because=BOOKS),
     ),
+    jobs=(roll_for_a_minute,),
+    schedules=(Schedule("ledger.roll", "* * * * *", roll_for_a_minute),),
+    listed_statements=("store.rolling.LIST_ORGANIZATIONS",),
 )
