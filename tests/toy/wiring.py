@@ -1,5 +1,6 @@
-"""The keys of all tests, and no Apple, wired as an entry point would: to import it is to wire it, once per process."""
+"""The keys of all tests, no Apple and no provider, wired as an entry point would: to import it is to wire it, once per process."""
 
+from admitone.finance.gateways.port import GATEWAYS, Gateways
 from admitone.foundation.identity.port import APPLE, NoApple
 from admitone.kernel.crypto import KEYRING, KeyRing
 
@@ -8,3 +9,4 @@ TOY_KEY = b"a key for toys, known to everybody"
 
 KEYRING.wire(KeyRing({1: TOY_KEY}))
 APPLE.wire(NoApple())
+GATEWAYS.wire(Gateways([]))

@@ -20,6 +20,7 @@ from admitone.entrypoints.dlq import replay_facts
 from admitone.entrypoints.http import NoDatabase, build
 from admitone.entrypoints.people_cli import organization_app, person_app, seed
 from admitone.entrypoints.run import run as run_everything
+from admitone.entrypoints.sandbox import sandbox
 from admitone.entrypoints.serve import PortTaken
 from admitone.entrypoints.serve import serve as serve_api
 from admitone.entrypoints.worker import build as build_worker
@@ -62,7 +63,7 @@ def main() -> None:
 
 @app.command()
 def run(port: Port = None, data: Data = None) -> None:
-    """Run everything on this machine: the database, its migrations, the API and a worker, until Ctrl-C."""
+    """Run everything on this machine: the database, its migrations, the API, a worker and a sandbox, until Ctrl-C."""
     raise SystemExit(run_everything(config_of(data, port)))
 
 
@@ -79,6 +80,7 @@ def worker(data: Data = None) -> None:
     work(build_worker(config_of(data)))
 
 
+app.command()(sandbox)
 app.add_typer(dlq_app, name="dlq")
 app.add_typer(person_app, name="person")
 app.add_typer(organization_app, name="organization")

@@ -1,5 +1,6 @@
 """Who gives the packages what they need and do not have. Once per process, before it starts to serve or to work."""
 
+from admitone.finance.gateways.port import GATEWAYS, Gateways, gateways_of
 from admitone.foundation.identity.port import APPLE, Apple
 from admitone.kernel.config import Config
 from admitone.kernel.crypto import KEYRING
@@ -13,3 +14,4 @@ def wire(config: Config) -> None:
 def wire_outside(config: Config, outbound: Outbound) -> None:
     """What calls out, with the client of this process."""
     APPLE.wire(Apple.of(config, outbound))
+    GATEWAYS.wire(Gateways(gateways_of(config, outbound)))
