@@ -49,7 +49,7 @@ class BrokenOff(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  As ASGI has it.
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"1000")]})
-        await send({"type": "http.response.body", "body": b"{", "more_body": False})
+        await send({"type": "http.response.body", "body": b"{", "more_body": True})
 
 
 class Site:
