@@ -4,12 +4,19 @@ how one begins."""
 from admitone.foundation.organizations.commands.appointing import Appointment, appoint, see_off
 from admitone.foundation.organizations.commands.founding import found, new_id
 from admitone.foundation.organizations.commands.invitations import invite
-from admitone.foundation.organizations.errors import OfficialEmailNotVerified, OfficialEmailRequired
+from admitone.foundation.organizations.errors import (
+    OfficialEmailNotVerified,
+    OfficialEmailRequired,
+    OrganizationNotFound,
+)
 from admitone.foundation.organizations.gate import gate, require_official_email
 from admitone.foundation.organizations.model import (
+    ON_OFFER,
     Accepted,
     Founding,
     Invite,
+    Invoicing,
+    InvoicingDuty,
     LegalDocument,
     OfficialEmail,
     Organization,
@@ -18,15 +25,19 @@ from admitone.foundation.organizations.model import (
 from admitone.foundation.organizations.store.organizations import get_organization, list_acceptances
 
 __all__ = (
+    "ON_OFFER",
     "Accepted",
     "Appointment",
     "Founding",
     "Invite",
+    "Invoicing",
+    "InvoicingDuty",
     "LegalDocument",
     "OfficialEmail",
     "OfficialEmailNotVerified",
     "OfficialEmailRequired",
     "Organization",
+    "OrganizationNotFound",
     "Settings",
     "appoint",
     "found",
