@@ -1,6 +1,7 @@
 """The keys of all tests, no Apple, nobody who sells or promises, wired as an entry point would: to import it is to wire
 it, once per process."""
 
+from admitone.finance.gateways.port import GATEWAYS, Gateways
 from admitone.finance.pricing.port import PROMOTIONS, NoPromotions
 from admitone.finance.sources.port import SHOPS
 from admitone.foundation.identity.port import APPLE, NoApple
@@ -13,3 +14,4 @@ KEYRING.wire(KeyRing({1: TOY_KEY}))
 APPLE.wire(NoApple())
 SHOPS.wire({})
 PROMOTIONS.wire(NoPromotions())
+GATEWAYS.wire(Gateways([]))
