@@ -12,7 +12,7 @@ TEN_YEARS = "the law wants payments for ten years, and who paid is an id that te
 MODULE = Module(
     name="payments",
     contracts=routes.CONTRACTS,
-    permissions=(FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW),
+    permissions=(FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW, *routes.PERMISSIONS),
     limits=routes.LIMITS,
     jobs=(
         errands.ask_provider,
