@@ -1,5 +1,6 @@
 """Every package of the application, by its manifest. What is not named here does not exist."""
 
+from admitone.finance.webhooks.module import MODULE as WEBHOOKS
 from admitone.foundation.authority.module import MODULE as AUTHORITY
 from admitone.foundation.identity.module import MODULE as IDENTITY
 from admitone.foundation.mail.module import MODULE as MAIL
@@ -8,4 +9,4 @@ from admitone.foundation.usernames.module import MODULE as USERNAMES
 from admitone.kernel.manifest import Module
 from admitone.kernel.module import MODULE as KERNEL
 
-MODULES: tuple[Module, ...] = (KERNEL, AUTHORITY, MAIL, USERNAMES, IDENTITY, ORGANIZATIONS)
+MODULES: tuple[Module, ...] = (KERNEL, AUTHORITY, MAIL, USERNAMES, IDENTITY, ORGANIZATIONS, WEBHOOKS)

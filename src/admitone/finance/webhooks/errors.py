@@ -1,0 +1,54 @@
+"""What providers and operators are refused."""
+
+from admitone.kernel.errors import Conflict, Malformed, NotFound, Unavailable
+
+
+class InvalidSignature(Malformed):
+    """The signature does not fit what was sent."""
+
+    code = "INVALID_SIGNATURE"
+
+
+class LivemodeMismatch(Malformed):
+    """This event belongs to the other mode: test or live."""
+
+    code = "LIVEMODE_MISMATCH"
+
+
+class AccountUnresolved(Unavailable):
+    """It is not clear to which organisation this account belongs; send the event again later."""
+
+    code = "ORG_UNRESOLVED"
+    retry_after_seconds: int = 60
+
+
+class NotYetResolved(Unavailable):
+    """Nobody knows yet whose event this is."""
+
+    code = "WEBHOOK_NOT_YET_RESOLVED"
+
+
+class OrganizationUnresolved(Conflict):
+    """It is not clear whose event this is."""
+
+    code = "WEBHOOK_ORG_UNRESOLVED"
+    because: str
+
+
+class PayloadGone(Conflict):
+    """What this event said is no longer kept."""
+
+    code = "WEBHOOK_PAYLOAD_GONE"
+    next_step = "Fetch the payment from its provider instead."
+
+
+class ReceiptNotFound(NotFound):
+    """There is no receipt of that id."""
+
+    code = "WEBHOOK_RECEIPT_NOT_FOUND"
+
+
+class NothingToReplay(Conflict):
+    """This event was processed, or waits to be."""
+
+    code = "WEBHOOK_NOTHING_TO_REPLAY"
