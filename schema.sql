@@ -1984,6 +1984,12 @@ CREATE POLICY overdue ON kernel.streak TO admitone_owner USING ((ends_at < (now(
 -- Name: plan; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.plan ENABLE ROW LEVEL SECURITY;
 
+-- Name: job platform_hands_on; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY platform_hands_on ON kernel.job FOR INSERT TO admitone_app WITH CHECK (((NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid = '00000000-0000-7000-8000-000000000001'::uuid));
+
+-- Name: job_key platform_hands_on; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY platform_hands_on ON kernel.job_key FOR INSERT TO admitone_app WITH CHECK (((NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid = '00000000-0000-7000-8000-000000000001'::uuid));
+
 -- Name: dead_letter relay_buries; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY relay_buries ON kernel.dead_letter TO admitone_relay USING (true) WITH CHECK (true);
 

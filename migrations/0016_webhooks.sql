@@ -1,5 +1,5 @@
 -- why: webhooks: receipts of what providers tell us, sealed payloads, the poller's cursors
--- lock: none, every object is new
+-- lock: kernel.job and kernel.job_key for a moment, to add a policy each; every other object is new
 -- phase: expand
 
 CREATE SCHEMA webhooks;
@@ -89,3 +89,11 @@ CREATE POLICY app_own ON webhooks.cursor TO admitone_app
     USING      (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid)
     WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
 GRANT SELECT, INSERT, UPDATE (position, since) ON webhooks.cursor TO admitone_app;
+
+
+-- The platform's own scope, which finds out whose an event is, hands a job on to that organisation: it may add, and sees
+-- nothing of what is there. In any other scope these policies allow nothing.
+CREATE POLICY platform_hands_on ON kernel.job_key FOR INSERT TO admitone_app
+    WITH CHECK (NULLIF(current_setting('app.organization_id', true), '')::uuid = '00000000-0000-7000-8000-000000000001');
+CREATE POLICY platform_hands_on ON kernel.job FOR INSERT TO admitone_app
+    WITH CHECK (NULLIF(current_setting('app.organization_id', true), '')::uuid = '00000000-0000-7000-8000-000000000001');

@@ -89,7 +89,7 @@ IN_THE_PLATFORMS_SCOPE = (
     " = '00000000-0000-7000-8000-000000000001'::uuid)"
 )
 """How a policy says that the platform's own scope may, as PostgreSQL prints it: in any other it gives no row at all."""
-OF_THE_PLATFORM = {("webhooks.receipt", "*")}
+OF_THE_PLATFORM = {("webhooks.receipt", "*"), ("kernel.job", "a"), ("kernel.job_key", "a")}
 """What the platform's own scope may do with rows of every organisation. New ones are a line here."""
 IN_CITY = "kernel.in_city(city_code)"
 """How a restrictive policy says that a row belongs to a city of the scope, as PostgreSQL prints it."""
