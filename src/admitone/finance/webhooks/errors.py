@@ -23,16 +23,21 @@ class AccountUnresolved(Unavailable):
 
 
 class NotYetResolved(Unavailable):
-    """Nobody knows yet whose event this is."""
+    """Nobody knows whose event this is."""
 
-    code = "WEBHOOK_NOT_YET_RESOLVED"
+    code = "WEBHOOK_NOT_RESOLVED"
 
 
-class OrganizationUnresolved(Conflict):
-    """It is not clear whose event this is."""
+class ClaimedByTwo(Conflict):
+    """What we know of this event and what it says itself name different owners."""
 
-    code = "WEBHOOK_ORG_UNRESOLVED"
-    because: str
+    code = "WEBHOOK_CLAIMED_BY_TWO"
+
+
+class NotTheirPayment(Conflict):
+    """The organisation that this event names has no such payment."""
+
+    code = "WEBHOOK_NOT_THEIR_PAYMENT"
 
 
 class PayloadGone(Conflict):
@@ -52,3 +57,7 @@ class NothingToReplay(Conflict):
     """This event was processed, or waits to be."""
 
     code = "WEBHOOK_NOTHING_TO_REPLAY"
+
+
+UNRESOLVED = (NotYetResolved, ClaimedByTwo, NotTheirPayment)
+"""Whose event it is, is the trouble; everything else is trouble with what it says."""

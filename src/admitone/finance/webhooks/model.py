@@ -1,7 +1,8 @@
 """What arrives, and what becomes of it."""
 
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import Meta
@@ -98,3 +99,14 @@ class Handed(msgspec.Struct, frozen=True, rename="camel"):
     basis: Basis
     payment: PaymentId | None
     event: ProviderEvent
+
+
+class Cursor(msgspec.Struct, frozen=True):
+    """How far the poller came: a page in the middle, or an instant up to which everything was heard."""
+
+    BEGINNING: ClassVar[timedelta] = timedelta(days=1)
+    OVERLAP: ClassVar[timedelta] = timedelta(minutes=10)
+    """What a provider lists late, and clocks that differ."""
+
+    position: str | None
+    since: datetime
