@@ -10,6 +10,10 @@ ALTER SCHEMA identity OWNER TO admitone_owner;
 CREATE SCHEMA kernel;
 ALTER SCHEMA kernel OWNER TO admitone_owner;
 
+-- Name: ledger; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA ledger;
+ALTER SCHEMA ledger OWNER TO admitone_owner;
+
 -- Name: mail; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA mail;
 ALTER SCHEMA mail OWNER TO admitone_owner;
@@ -18,6 +22,14 @@ ALTER SCHEMA mail OWNER TO admitone_owner;
 CREATE SCHEMA organizations;
 ALTER SCHEMA organizations OWNER TO admitone_owner;
 
+-- Name: payments; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA payments;
+ALTER SCHEMA payments OWNER TO admitone_owner;
+
+-- Name: pricing; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA pricing;
+ALTER SCHEMA pricing OWNER TO admitone_owner;
+
 -- Name: usernames; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA usernames;
 ALTER SCHEMA usernames OWNER TO admitone_owner;
@@ -25,6 +37,21 @@ ALTER SCHEMA usernames OWNER TO admitone_owner;
 -- Name: webhooks; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA webhooks;
 ALTER SCHEMA webhooks OWNER TO admitone_owner;
+
+-- Name: stopped(uuid, text[], timestamp with time zone); Type: FUNCTION; Schema: authority; Owner: admitone_owner
+CREATE FUNCTION authority.stopped(asking uuid, keys text[], at timestamp with time zone) RETURNS SETOF text
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT k.key
+      FROM unnest(keys) AS k(key)
+     WHERE asking = NULLIF(current_setting('app.organization_id', true), '')::uuid
+       AND k.key LIKE 'stop:%'
+       AND EXISTS (SELECT FROM authority.switch AS s
+                    WHERE s.organization_id = '00000000-0000-7000-8000-000000000001'
+                      AND s.key = k.key AND s.expires_at > at)
+$$;
+ALTER FUNCTION authority.stopped(asking uuid, keys text[], at timestamp with time zone) OWNER TO admitone_owner;
 
 -- Name: add_partitions(timestamp with time zone, timestamp with time zone); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
 CREATE FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) RETURNS integer
@@ -201,6 +228,51 @@ BEGIN
 END
 $$;
 ALTER FUNCTION kernel.set_scope(organization uuid, identity uuid, cities text, patience_ms integer, writes boolean, OUT at timestamp with time zone, OUT transaction_id text) OWNER TO admitone_owner;
+
+-- Name: find_refs(uuid, text, text[], text[]); Type: FUNCTION; Schema: payments; Owner: admitone_owner
+CREATE FUNCTION payments.find_refs(asking uuid, of_provider text, types text[], ids text[], OUT object_type text, OUT object_id text, OUT organization_id uuid, OUT payment_id uuid) RETURNS SETOF record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF asking IS DISTINCT FROM NULLIF(current_setting('app.organization_id', true), '')::uuid THEN
+        RAISE EXCEPTION 'another organisation''s references' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN QUERY
+    SELECT r.object_type, r.object_id, r.organization_id, r.payment_id
+      FROM unnest(types, ids) AS v(type, id)
+     CROSS JOIN LATERAL (SELECT s.* FROM payments.provider_ref AS s
+                          WHERE s.provider = of_provider AND s.object_type = v.type AND s.object_id = v.id
+                         OFFSET 0) AS r
+     WHERE asking IN (r.organization_id, '00000000-0000-7000-8000-000000000001');
+END
+$$;
+ALTER FUNCTION payments.find_refs(asking uuid, of_provider text, types text[], ids text[], OUT object_type text, OUT object_id text, OUT organization_id uuid, OUT payment_id uuid) OWNER TO admitone_owner;
+
+-- Name: put_refs(uuid, text[], text[], text[], uuid[], timestamp with time zone); Type: FUNCTION; Schema: payments; Owner: admitone_owner
+CREATE FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text) RETURNS SETOF record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF organization IS DISTINCT FROM NULLIF(current_setting('app.organization_id', true), '')::uuid THEN
+        RAISE EXCEPTION 'another organisation''s references' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    INSERT INTO payments.provider_ref (provider, object_type, object_id, organization_id, payment_id, created_at)
+    SELECT v.provider, v.type, v.id, organization, v.payment, at
+      FROM unnest(providers, types, ids, payment_ids) AS v(provider, type, id, payment)
+     ORDER BY v.provider, v.type, v.id
+        ON CONFLICT DO NOTHING;
+    RETURN QUERY
+    SELECT r.provider, r.object_type, r.object_id
+      FROM unnest(providers, types, ids, payment_ids) AS v(provider, type, id, payment)
+     CROSS JOIN LATERAL (SELECT s.* FROM payments.provider_ref AS s
+                          WHERE s.provider = v.provider AND s.object_type = v.type AND s.object_id = v.id
+                         OFFSET 0) AS r
+     WHERE r.organization_id <> organization OR r.payment_id IS DISTINCT FROM v.payment;
+END
+$$;
+ALTER FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text) OWNER TO admitone_owner;
 
 -- Name: claim(text, uuid[], text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) RETURNS SETOF record
@@ -1026,6 +1098,272 @@ WITH (fillfactor='50');
 ALTER TABLE ONLY kernel.worker FORCE ROW LEVEL SECURITY;
 ALTER TABLE kernel.worker OWNER TO admitone_owner;
 
+-- Name: balance; Type: TABLE; Schema: ledger; Owner: admitone_owner
+CREATE TABLE ledger.balance (
+    organization_id uuid NOT NULL,
+    account text NOT NULL,
+    payee_id uuid NOT NULL,
+    currency text NOT NULL,
+    city_code text NOT NULL,
+    debits_minor bigint NOT NULL,
+    credits_minor bigint NOT NULL,
+    CONSTRAINT balance_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT balance_credits_minor_check CHECK ((credits_minor >= 0)),
+    CONSTRAINT balance_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT balance_debits_minor_check CHECK ((debits_minor >= 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY ledger.balance FORCE ROW LEVEL SECURITY;
+ALTER TABLE ledger.balance OWNER TO admitone_owner;
+
+-- Name: balance_day; Type: TABLE; Schema: ledger; Owner: admitone_owner
+CREATE TABLE ledger.balance_day (
+    organization_id uuid NOT NULL,
+    account text NOT NULL,
+    payee_id uuid NOT NULL,
+    currency text NOT NULL,
+    day date NOT NULL,
+    city_code text NOT NULL,
+    debits_minor bigint NOT NULL,
+    credits_minor bigint NOT NULL,
+    CONSTRAINT balance_day_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT balance_day_credits_minor_check CHECK ((credits_minor >= 0)),
+    CONSTRAINT balance_day_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT balance_day_debits_minor_check CHECK ((debits_minor >= 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY ledger.balance_day FORCE ROW LEVEL SECURITY;
+ALTER TABLE ledger.balance_day OWNER TO admitone_owner;
+
+-- Name: delta; Type: TABLE; Schema: ledger; Owner: admitone_owner
+CREATE TABLE ledger.delta (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    city_code text NOT NULL,
+    day date NOT NULL,
+    accounts text[] NOT NULL,
+    payees uuid[] NOT NULL,
+    currencies text[] NOT NULL,
+    debits bigint[] NOT NULL,
+    credits bigint[] NOT NULL,
+    transfers uuid[] NOT NULL,
+    posted_at timestamp with time zone NOT NULL,
+    CONSTRAINT delta_accounts_check CHECK ((cardinality(accounts) > 0)),
+    CONSTRAINT delta_check CHECK ((cardinality(payees) = cardinality(accounts))),
+    CONSTRAINT delta_check1 CHECK ((cardinality(currencies) = cardinality(accounts))),
+    CONSTRAINT delta_check2 CHECK ((cardinality(debits) = cardinality(accounts))),
+    CONSTRAINT delta_check3 CHECK ((cardinality(credits) = cardinality(accounts))),
+    CONSTRAINT delta_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT delta_transfers_check CHECK ((cardinality(transfers) > 0))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_cost_delay='0');
+ALTER TABLE ONLY ledger.delta FORCE ROW LEVEL SECURITY;
+ALTER TABLE ledger.delta OWNER TO admitone_owner;
+
+-- Name: transfer; Type: TABLE; Schema: ledger; Owner: admitone_owner
+CREATE TABLE ledger.transfer (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    transaction_id uuid NOT NULL,
+    city_code text NOT NULL,
+    payee_id uuid NOT NULL,
+    entry_type text NOT NULL,
+    event text NOT NULL,
+    flow text NOT NULL,
+    line integer NOT NULL,
+    debit_account text NOT NULL,
+    credit_account text NOT NULL,
+    amount_minor bigint NOT NULL,
+    currency text NOT NULL,
+    payment_id uuid,
+    source_type text,
+    source_id text,
+    causation_id text NOT NULL,
+    correlation_id uuid NOT NULL,
+    reference text,
+    posted_at timestamp with time zone NOT NULL,
+    CONSTRAINT transfer_amount_minor_check CHECK (((amount_minor >= 1) AND (amount_minor <= '1000000000000000'::bigint))),
+    CONSTRAINT transfer_causation_id_check CHECK (((length(causation_id) >= 1) AND (length(causation_id) <= 200))),
+    CONSTRAINT transfer_check CHECK (((source_type IS NULL) = (source_id IS NULL))),
+    CONSTRAINT transfer_check1 CHECK ((debit_account <> credit_account)),
+    CONSTRAINT transfer_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT transfer_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT transfer_event_check CHECK (((length(event) >= 1) AND (length(event) <= 40))),
+    CONSTRAINT transfer_flow_check CHECK (((length(flow) >= 1) AND (length(flow) <= 40))),
+    CONSTRAINT transfer_is_of_a_template CHECK ((((((entry_type || ' '::text) || debit_account) || ' '::text) || credit_account) = ANY (ARRAY['CAMPAIGN_CHARGEBACK deferred_revenue disputed_funds'::text, 'CAMPAIGN_EARNED deferred_revenue coupon_revenue'::text, 'CAMPAIGN_PREPAYMENT merchant_account deferred_revenue'::text, 'CAMPAIGN_REFUND deferred_revenue refunds_payable'::text, 'CAMPAIGN_REFUND_MIRROR refunds_payable deferred_revenue'::text, 'CHARGEBACK_GROSS customer_deposits disputed_funds'::text, 'CHARGEBACK_GROSS org_payable disputed_funds'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'COMMISSION_EARNED commissions_payable commission_revenue'::text, 'COMMISSION_SWEEP merchant_account cash_reserve'::text, 'DISPUTE_FEE org_payable merchant_account'::text, 'DISPUTE_FEE_REVERSAL merchant_account org_payable'::text, 'DISPUTE_FUNDS_REINSTATED cash_reserve disputed_funds'::text, 'DISPUTE_FUNDS_REINSTATED merchant_account disputed_funds'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds cash_reserve'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds merchant_account'::text, 'GROSS cash_reserve customer_deposits'::text, 'GROSS merchant_account org_payable'::text, 'PAYOUT_DUE customer_deposits org_payable'::text, 'PAYOUT_FAILED payouts_in_transit org_settlements'::text, 'PAYOUT_INITIATED org_settlements payouts_in_transit'::text, 'PAYOUT_PAID payouts_in_transit cash_reserve'::text, 'PLATFORM_FEE customer_deposits commissions_payable'::text, 'PLATFORM_FEE org_payable platform_fee_revenue'::text, 'PROCESSOR_FEES_ADJUSTMENT gateway_fee_expense merchant_account'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account gateway_fee_expense'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account org_payable'::text, 'PROCESSOR_FEES_ADJUSTMENT org_payable merchant_account'::text, 'PROCESSOR_FEES_FINAL gateway_fee_expense gateway_fees_payable'::text, 'PROCESSOR_FEES_FINAL org_payable merchant_account'::text, 'PROCESSOR_FEES_SETTLED gateway_fees_payable merchant_account'::text, 'RECON_ROUNDING cash_reserve rounding_adjustment'::text, 'RECON_ROUNDING merchant_account rounding_adjustment'::text, 'RECON_ROUNDING rounding_adjustment cash_reserve'::text, 'RECON_ROUNDING rounding_adjustment merchant_account'::text, 'REFUND_GROSS customer_deposits refunds_payable'::text, 'REFUND_GROSS org_payable refunds_payable'::text, 'REFUND_GROSS_MIRROR refunds_payable customer_deposits'::text, 'REFUND_GROSS_MIRROR refunds_payable org_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR customer_deposits commissions_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable commission_revenue'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable platform_fee_revenue'::text, 'REFUND_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'REFUND_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'REFUND_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account gateway_fee_expense'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account org_payable'::text, 'REFUND_SETTLED refunds_payable cash_reserve'::text, 'REFUND_SETTLED refunds_payable merchant_account'::text, 'RESALE_SELLER_SHARE org_payable resale_seller_payable'::text, 'SELLER_PAID resale_seller_payable merchant_account'::text, 'TAX_REMITTED tax_payable cash_reserve'::text, 'TAX_WITHHELD customer_deposits tax_payable'::text, 'TRANSFER_REVERSAL merchant_account org_settlements'::text, 'TRANSFER_REVERSAL_MIRROR org_settlements merchant_account'::text, 'TRANSFER_TO_ORG org_settlements merchant_account'::text, 'UNAPPLIED_APPLIED unapplied_receipts cash_reserve'::text, 'UNAPPLIED_APPLIED unapplied_receipts merchant_account'::text, 'UNAPPLIED_CHARGEBACK unapplied_receipts disputed_funds'::text, 'UNAPPLIED_RECEIPT cash_reserve unapplied_receipts'::text, 'UNAPPLIED_RECEIPT merchant_account unapplied_receipts'::text, 'UNAPPLIED_REFUND unapplied_receipts refunds_payable'::text]))),
+    CONSTRAINT transfer_line_check CHECK ((line >= 0)),
+    CONSTRAINT transfer_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
+    CONSTRAINT transfer_source_id_check CHECK (((length(source_id) >= 1) AND (length(source_id) <= 64))),
+    CONSTRAINT transfer_source_type_check CHECK (((length(source_type) >= 1) AND (length(source_type) <= 40)))
+);
+ALTER TABLE ONLY ledger.transfer FORCE ROW LEVEL SECURITY;
+ALTER TABLE ledger.transfer OWNER TO admitone_owner;
+
+-- Name: journal_line; Type: VIEW; Schema: ledger; Owner: admitone_owner
+CREATE VIEW ledger.journal_line WITH (security_invoker='true') AS
+ SELECT t.organization_id,
+    t.id AS transfer_id,
+        CASE s.direction
+            WHEN 'debit'::text THEN t.id
+            ELSE (OVERLAY((t.id)::text PLACING '8'::text FROM 15))::uuid
+        END AS entry_id,
+    t.transaction_id,
+        CASE t.source_type
+            WHEN 'STAY_RESERVATION'::text THEN t.source_id
+            ELSE NULL::text
+        END AS booking_id,
+    NULL::uuid AS property_id,
+    t.city_code,
+        CASE t.entry_type
+            WHEN 'GROSS'::text THEN 'payment_received'::text
+            WHEN 'PLATFORM_FEE'::text THEN 'commission_taken'::text
+            WHEN 'PROCESSOR_FEES_FINAL'::text THEN 'gateway_fee'::text
+            WHEN 'PROCESSOR_FEES_ADJUSTMENT'::text THEN 'gateway_fee'::text
+            WHEN 'DISPUTE_FEE'::text THEN 'gateway_fee'::text
+            WHEN 'DISPUTE_FEE_REVERSAL'::text THEN 'gateway_fee'::text
+            WHEN 'REFUND_GROSS'::text THEN 'refund_processed'::text
+            WHEN 'REFUND_PLATFORM_FEE_REVERSAL'::text THEN 'refund_processed'::text
+            WHEN 'REFUND_PROCESSOR_FEES_REVERSAL'::text THEN 'refund_processed'::text
+            WHEN 'CHARGEBACK_GROSS'::text THEN 'refund_processed'::text
+            WHEN 'CHARGEBACK_PLATFORM_FEE_REVERSAL'::text THEN 'refund_processed'::text
+            WHEN 'TAX_WITHHELD'::text THEN 'tax_withheld'::text
+            WHEN 'PAYOUT_DUE'::text THEN 'payout_due'::text
+            WHEN 'RESALE_SELLER_SHARE'::text THEN 'payout_due'::text
+            WHEN 'REFUND_GROSS_MIRROR'::text THEN 'refund_processed'::text
+            WHEN 'REFUND_PLATFORM_FEE_MIRROR'::text THEN 'refund_processed'::text
+            WHEN 'TRANSFER_TO_ORG'::text THEN 'payout_due'::text
+            WHEN 'TRANSFER_REVERSAL'::text THEN 'payout_due'::text
+            WHEN 'TRANSFER_REVERSAL_MIRROR'::text THEN 'payout_due'::text
+            WHEN 'PROCESSOR_FEES_SETTLED'::text THEN 'gateway_fee'::text
+            WHEN 'REFUND_SETTLED'::text THEN 'refund_processed'::text
+            WHEN 'DISPUTE_FUNDS_WITHDRAWN'::text THEN 'refund_processed'::text
+            WHEN 'DISPUTE_FUNDS_REINSTATED'::text THEN 'refund_processed'::text
+            WHEN 'COMMISSION_EARNED'::text THEN 'commission_taken'::text
+            WHEN 'COMMISSION_SWEEP'::text THEN 'commission_taken'::text
+            WHEN 'TAX_REMITTED'::text THEN 'tax_withheld'::text
+            WHEN 'PAYOUT_INITIATED'::text THEN 'payout_due'::text
+            WHEN 'PAYOUT_PAID'::text THEN 'payout_due'::text
+            WHEN 'PAYOUT_FAILED'::text THEN 'payout_due'::text
+            WHEN 'SELLER_PAID'::text THEN 'payout_due'::text
+            WHEN 'UNAPPLIED_RECEIPT'::text THEN 'payment_received'::text
+            WHEN 'UNAPPLIED_APPLIED'::text THEN 'payment_received'::text
+            WHEN 'UNAPPLIED_REFUND'::text THEN 'refund_processed'::text
+            WHEN 'UNAPPLIED_CHARGEBACK'::text THEN 'refund_processed'::text
+            WHEN 'CAMPAIGN_PREPAYMENT'::text THEN 'payment_received'::text
+            WHEN 'CAMPAIGN_EARNED'::text THEN 'commission_taken'::text
+            WHEN 'CAMPAIGN_REFUND'::text THEN 'refund_processed'::text
+            WHEN 'CAMPAIGN_REFUND_MIRROR'::text THEN 'refund_processed'::text
+            WHEN 'CAMPAIGN_CHARGEBACK'::text THEN 'refund_processed'::text
+            WHEN 'RECON_ROUNDING'::text THEN 'gateway_fee'::text
+            ELSE NULL::text
+        END AS entry_type,
+    t.amount_minor AS amount,
+    s.direction,
+        CASE s.account
+            WHEN 'cash_reserve'::text THEN 'cash_reserve'::text
+            WHEN 'merchant_account'::text THEN 'merchant_account'::text
+            WHEN 'disputed_funds'::text THEN 'disputed_funds'::text
+            WHEN 'org_settlements'::text THEN 'payouts_receivable'::text
+            WHEN 'customer_deposits'::text THEN 'customer_deposits'::text
+            WHEN 'org_payable'::text THEN 'payouts_receivable'::text
+            WHEN 'refunds_payable'::text THEN 'refunds_payable'::text
+            WHEN 'commissions_payable'::text THEN 'commissions_payable'::text
+            WHEN 'gateway_fees_payable'::text THEN 'gateway_fees_receivable'::text
+            WHEN 'tax_payable'::text THEN 'tax_payable'::text
+            WHEN 'payouts_in_transit'::text THEN 'payouts_in_transit'::text
+            WHEN 'resale_seller_payable'::text THEN 'resale_seller_payable'::text
+            WHEN 'unapplied_receipts'::text THEN 'unapplied_receipts'::text
+            WHEN 'deferred_revenue'::text THEN 'deferred_revenue'::text
+            WHEN 'platform_fee_revenue'::text THEN 'commission_revenue'::text
+            WHEN 'commission_revenue'::text THEN 'commission_revenue'::text
+            WHEN 'coupon_revenue'::text THEN 'coupon_revenue'::text
+            WHEN 'gateway_fee_expense'::text THEN 'gateway_fee_expense'::text
+            WHEN 'rounding_adjustment'::text THEN 'rounding_adjustment'::text
+            ELSE NULL::text
+        END AS account,
+        CASE s.account
+            WHEN 'cash_reserve'::text THEN 'gateway'::text
+            WHEN 'merchant_account'::text THEN 'gateway'::text
+            WHEN 'disputed_funds'::text THEN 'customer'::text
+            WHEN 'org_settlements'::text THEN 'owner'::text
+            WHEN 'customer_deposits'::text THEN 'customer'::text
+            WHEN 'org_payable'::text THEN 'owner'::text
+            WHEN 'refunds_payable'::text THEN 'customer'::text
+            WHEN 'commissions_payable'::text THEN 'owner'::text
+            WHEN 'gateway_fees_payable'::text THEN 'gateway'::text
+            WHEN 'tax_payable'::text THEN 'owner'::text
+            WHEN 'payouts_in_transit'::text THEN 'owner'::text
+            WHEN 'resale_seller_payable'::text THEN 'customer'::text
+            WHEN 'unapplied_receipts'::text THEN 'customer'::text
+            WHEN 'deferred_revenue'::text THEN 'owner'::text
+            WHEN 'platform_fee_revenue'::text THEN 'owner'::text
+            WHEN 'commission_revenue'::text THEN 'owner'::text
+            WHEN 'coupon_revenue'::text THEN 'owner'::text
+            WHEN 'gateway_fee_expense'::text THEN 'gateway'::text
+            WHEN 'rounding_adjustment'::text THEN 'gateway'::text
+            ELSE NULL::text
+        END AS counterparty,
+    jsonb_build_object('entryType', t.entry_type, 'account', s.account, 'event', t.event, 'flow', t.flow, 'line', t.line, 'reference', t.reference) AS metadata,
+    t.posted_at AS created_at,
+    t.payee_id,
+    t.payment_id,
+    t.causation_id,
+    t.correlation_id,
+    t.currency
+   FROM (ledger.transfer t
+     CROSS JOIN LATERAL ( VALUES ('debit'::text,t.debit_account), ('credit'::text,t.credit_account)) s(direction, account));
+ALTER VIEW ledger.journal_line OWNER TO admitone_owner;
+
+-- Name: ledger_entry; Type: VIEW; Schema: ledger; Owner: admitone_owner
+CREATE VIEW ledger.ledger_entry WITH (security_invoker='true') AS
+ SELECT t.organization_id,
+    t.id,
+    s.account,
+    t.transaction_id,
+    t.payee_id,
+    t.city_code,
+    t.entry_type,
+    s.amount_signed,
+    t.currency,
+    t.payment_id,
+    t.source_type,
+    t.source_id,
+    t.line,
+    t.causation_id,
+    t.correlation_id,
+    t.posted_at AS created_at
+   FROM (ledger.transfer t
+     CROSS JOIN LATERAL ( VALUES (t.debit_account,(- t.amount_minor)), (t.credit_account,t.amount_minor)) s(account, amount_signed))
+  WHERE (s.account = ANY (ARRAY['customer_deposits'::text, 'org_payable'::text]));
+ALTER VIEW ledger.ledger_entry OWNER TO admitone_owner;
+
+-- Name: seal; Type: TABLE; Schema: ledger; Owner: admitone_owner
+CREATE TABLE ledger.seal (
+    organization_id uuid NOT NULL,
+    number bigint NOT NULL,
+    previous_hash bytea NOT NULL,
+    hash bytea NOT NULL,
+    transfers integer NOT NULL,
+    sealed_at timestamp with time zone NOT NULL,
+    CONSTRAINT seal_hash_check CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT seal_number_check CHECK ((number > 0)),
+    CONSTRAINT seal_previous_hash_check CHECK ((octet_length(previous_hash) = 32)),
+    CONSTRAINT seal_transfers_check CHECK ((transfers > 0))
+);
+ALTER TABLE ONLY ledger.seal FORCE ROW LEVEL SECURITY;
+ALTER TABLE ledger.seal OWNER TO admitone_owner;
+
+-- Name: seal_member; Type: TABLE; Schema: ledger; Owner: admitone_owner
+CREATE TABLE ledger.seal_member (
+    organization_id uuid NOT NULL,
+    seal bigint NOT NULL,
+    ordinal integer NOT NULL,
+    transfer_id uuid NOT NULL,
+    CONSTRAINT seal_member_ordinal_check CHECK ((ordinal > 0))
+);
+ALTER TABLE ONLY ledger.seal_member FORCE ROW LEVEL SECURITY;
+ALTER TABLE ledger.seal_member OWNER TO admitone_owner;
+
 -- Name: letter; Type: TABLE; Schema: mail; Owner: admitone_owner
 CREATE TABLE mail.letter (
     organization_id uuid NOT NULL,
@@ -1139,6 +1477,332 @@ CREATE TABLE organizations.organization (
 );
 ALTER TABLE ONLY organizations.organization FORCE ROW LEVEL SECURITY;
 ALTER TABLE organizations.organization OWNER TO admitone_owner;
+
+-- Name: account; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.account (
+    organization_id uuid NOT NULL,
+    provider text NOT NULL,
+    livemode boolean NOT NULL,
+    account text NOT NULL,
+    type text NOT NULL,
+    onboarding_status text NOT NULL,
+    charges_enabled boolean NOT NULL,
+    payouts_enabled boolean NOT NULL,
+    requirements_due text[] NOT NULL,
+    version bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT account_account_check CHECK (((length(account) >= 1) AND (length(account) <= 100))),
+    CONSTRAINT account_check CHECK (((onboarding_status = 'COMPLETE'::text) = (charges_enabled AND (cardinality(requirements_due) = 0)))),
+    CONSTRAINT account_onboarding_status_check CHECK ((onboarding_status = ANY (ARRAY['PENDING'::text, 'COMPLETE'::text, 'RESTRICTED'::text]))),
+    CONSTRAINT account_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text, 'mercadopago'::text, 'openpix'::text]))),
+    CONSTRAINT account_requirements_due_check CHECK ((cardinality(requirements_due) <= 100)),
+    CONSTRAINT account_type_check CHECK ((type = 'standard'::text)),
+    CONSTRAINT account_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY payments.account FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.account OWNER TO admitone_owner;
+
+-- Name: free_claim; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.free_claim (
+    organization_id uuid NOT NULL,
+    guard_key text NOT NULL,
+    identity_id uuid NOT NULL,
+    taken integer NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT free_claim_guard_key_check CHECK (((length(guard_key) >= 1) AND (length(guard_key) <= 200))),
+    CONSTRAINT free_claim_taken_check CHECK (((taken >= 0) AND (taken <= 1000)))
+);
+ALTER TABLE ONLY payments.free_claim FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.free_claim OWNER TO admitone_owner;
+
+-- Name: gateway_intent; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.gateway_intent (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    action text NOT NULL,
+    state text NOT NULL,
+    amount_minor bigint NOT NULL,
+    currency text NOT NULL,
+    return_url text,
+    description text NOT NULL,
+    reason text,
+    answer bytea,
+    created_at timestamp with time zone NOT NULL,
+    settled_at timestamp with time zone,
+    CONSTRAINT gateway_intent_action_check CHECK ((action = ANY (ARRAY['OPEN'::text, 'REFUND'::text]))),
+    CONSTRAINT gateway_intent_amount_minor_check CHECK ((amount_minor > 0)),
+    CONSTRAINT gateway_intent_answer_check CHECK ((octet_length(answer) <= 8000)),
+    CONSTRAINT gateway_intent_check CHECK (((state = 'OPEN'::text) = (settled_at IS NULL))),
+    CONSTRAINT gateway_intent_check1 CHECK (((state = 'REFUSED'::text) = (reason IS NOT NULL))),
+    CONSTRAINT gateway_intent_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT gateway_intent_description_check CHECK ((length(description) <= 200)),
+    CONSTRAINT gateway_intent_reason_check CHECK ((length(reason) <= 200)),
+    CONSTRAINT gateway_intent_return_url_check CHECK ((length(return_url) <= 2000)),
+    CONSTRAINT gateway_intent_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'DONE'::text, 'REFUSED'::text])))
+);
+ALTER TABLE ONLY payments.gateway_intent FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.gateway_intent OWNER TO admitone_owner;
+
+-- Name: payment; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.payment (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    city_code text NOT NULL,
+    identity_id uuid NOT NULL,
+    payee_id uuid NOT NULL,
+    source_type text NOT NULL,
+    source_id text NOT NULL,
+    flow text NOT NULL,
+    settlement_model text NOT NULL,
+    scenario text NOT NULL,
+    method text NOT NULL,
+    provider text,
+    account text,
+    livemode boolean NOT NULL,
+    amount_minor bigint NOT NULL,
+    fee_minor bigint NOT NULL,
+    currency text NOT NULL,
+    fee_policy_version text NOT NULL,
+    snapshot text NOT NULL,
+    snapshot_hash text NOT NULL,
+    subjects text[] NOT NULL,
+    idempotency_key text NOT NULL,
+    request_hash bytea NOT NULL,
+    correlation_id uuid NOT NULL,
+    status text NOT NULL,
+    refund_state text NOT NULL,
+    manual_reason text,
+    applied boolean NOT NULL,
+    captured_minor bigint NOT NULL,
+    refunded_minor bigint NOT NULL,
+    failed_attempts integer NOT NULL,
+    processor_fees_status text NOT NULL,
+    processor_fees_actual bigint,
+    charge_id text,
+    version bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT payment_account_check CHECK (((length(account) >= 1) AND (length(account) <= 100))),
+    CONSTRAINT payment_amount_minor_check CHECK (((amount_minor >= 0) AND (amount_minor <= '9007199254740991'::bigint))),
+    CONSTRAINT payment_captured_minor_check CHECK ((captured_minor >= 0)),
+    CONSTRAINT payment_charge_id_check CHECK (((length(charge_id) >= 1) AND (length(charge_id) <= 200))),
+    CONSTRAINT payment_check CHECK (((fee_minor >= 0) AND (fee_minor <= amount_minor))),
+    CONSTRAINT payment_check1 CHECK (((refunded_minor >= 0) AND (refunded_minor <= captured_minor))),
+    CONSTRAINT payment_check2 CHECK ((expires_at > created_at)),
+    CONSTRAINT payment_check3 CHECK (((processor_fees_status = 'FINAL'::text) = (processor_fees_actual IS NOT NULL))),
+    CONSTRAINT payment_check4 CHECK (((scenario = 'FREE_CHECKOUT'::text) = (amount_minor = 0))),
+    CONSTRAINT payment_check5 CHECK ((((scenario = 'FREE_CHECKOUT'::text) = (method = 'FREE'::text)) AND ((method = 'FREE'::text) = (provider IS NULL)))),
+    CONSTRAINT payment_check6 CHECK (((flow = ANY (ARRAY['SALE'::text, 'RESALE'::text])) = (settlement_model = 'ORG_MOR'::text))),
+    CONSTRAINT payment_check7 CHECK (((settlement_model = 'ORG_MOR'::text) OR (source_type = ANY (ARRAY['STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text])))),
+    CONSTRAINT payment_check8 CHECK ((applied OR (status <> ALL (ARRAY['SUCCEEDED'::text, 'PARTIAL_REFUND'::text, 'CHARGEBACK_WON'::text])))),
+    CONSTRAINT payment_check9 CHECK (((status <> 'NEEDS_MANUAL'::text) OR ((manual_reason IS NOT NULL) AND (NOT applied)))),
+    CONSTRAINT payment_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT payment_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT payment_failed_attempts_check CHECK ((failed_attempts >= 0)),
+    CONSTRAINT payment_fee_policy_version_check CHECK (((length(fee_policy_version) >= 1) AND (length(fee_policy_version) <= 128))),
+    CONSTRAINT payment_flow_check CHECK ((flow = ANY (ARRAY['SALE'::text, 'STAY'::text, 'STAY_LEFT'::text, 'CAMPAIGN'::text, 'RESALE'::text]))),
+    CONSTRAINT payment_idempotency_key_check CHECK (((length(idempotency_key) >= 1) AND (length(idempotency_key) <= 255))),
+    CONSTRAINT payment_manual_reason_check CHECK ((manual_reason = ANY (ARRAY['LATE'::text, 'AMOUNT_MISMATCH'::text, 'CURRENCY_MISMATCH'::text, 'SOURCE_ALREADY_PAID'::text]))),
+    CONSTRAINT payment_method_check CHECK ((method = ANY (ARRAY['CARD'::text, 'PIX'::text, 'FREE'::text]))),
+    CONSTRAINT payment_processor_fees_status_check CHECK ((processor_fees_status = ANY (ARRAY['PENDING'::text, 'FINAL'::text]))),
+    CONSTRAINT payment_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text, 'mercadopago'::text, 'openpix'::text]))),
+    CONSTRAINT payment_refund_state_check CHECK ((refund_state = ANY (ARRAY['NONE'::text, 'PENDING'::text, 'FAILED'::text]))),
+    CONSTRAINT payment_request_hash_check CHECK ((octet_length(request_hash) = 32)),
+    CONSTRAINT payment_scenario_check CHECK ((scenario = ANY (ARRAY['PAID'::text, 'FREE_CHECKOUT'::text]))),
+    CONSTRAINT payment_settlement_model_check CHECK ((settlement_model = ANY (ARRAY['ORG_MOR'::text, 'PLATFORM_MOR'::text]))),
+    CONSTRAINT payment_snapshot_check CHECK (((length(snapshot) >= 2) AND (length(snapshot) <= 200000))),
+    CONSTRAINT payment_snapshot_hash_check CHECK ((snapshot_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT payment_source_id_check CHECK (((length(source_id) >= 1) AND (length(source_id) <= 64))),
+    CONSTRAINT payment_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text, 'STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text]))),
+    CONSTRAINT payment_status_check CHECK ((status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'CANCELLED'::text, 'EXPIRED'::text, 'NEEDS_MANUAL'::text, 'PARTIAL_REFUND'::text, 'REFUNDED'::text, 'DISPUTED'::text, 'CHARGEBACK_WON'::text, 'CHARGEBACK_LOST'::text]))),
+    CONSTRAINT payment_subjects_check CHECK ((cardinality(subjects) <= 20)),
+    CONSTRAINT payment_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY payments.payment FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.payment OWNER TO admitone_owner;
+
+-- Name: payment_fact; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.payment_fact (
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    key text NOT NULL,
+    ordinal integer NOT NULL,
+    kind text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    reference text NOT NULL,
+    amount_minor bigint NOT NULL,
+    currency text NOT NULL,
+    total_minor bigint NOT NULL,
+    fee_minor bigint NOT NULL,
+    code text NOT NULL,
+    recorded_at timestamp with time zone NOT NULL,
+    CONSTRAINT payment_fact_check CHECK (((kind = 'FEE_ADJUSTMENT'::text) OR (amount_minor >= 0))),
+    CONSTRAINT payment_fact_code_check CHECK ((length(code) <= 100)),
+    CONSTRAINT payment_fact_currency_check CHECK ((currency ~ '^([A-Z]{3})?$'::text)),
+    CONSTRAINT payment_fact_fee_minor_check CHECK ((fee_minor >= 0)),
+    CONSTRAINT payment_fact_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
+    CONSTRAINT payment_fact_kind_check CHECK ((kind = ANY (ARRAY['PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text, 'CAPTURED'::text, 'CANCELLED'::text, 'EXPIRED'::text, 'FEE'::text, 'FEE_ADJUSTMENT'::text, 'REFUND_PENDING'::text, 'REFUNDED'::text, 'REFUND_FAILED'::text, 'DISPUTE_OPENED'::text, 'DISPUTE_WON'::text, 'DISPUTE_LOST'::text, 'APPLIED'::text]))),
+    CONSTRAINT payment_fact_ordinal_check CHECK ((ordinal > 0)),
+    CONSTRAINT payment_fact_reference_check CHECK ((length(reference) <= 200)),
+    CONSTRAINT payment_fact_total_minor_check CHECK ((total_minor >= 0))
+);
+ALTER TABLE ONLY payments.payment_fact FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.payment_fact OWNER TO admitone_owner;
+
+-- Name: provider_ref; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.provider_ref (
+    provider text NOT NULL,
+    object_type text NOT NULL,
+    object_id text NOT NULL,
+    organization_id uuid NOT NULL,
+    payment_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT provider_ref_check CHECK (((object_type = ANY (ARRAY['account'::text, 'payout'::text])) = (payment_id IS NULL))),
+    CONSTRAINT provider_ref_object_id_check CHECK (((length(object_id) >= 1) AND (length(object_id) <= 200))),
+    CONSTRAINT provider_ref_object_type_check CHECK ((object_type = ANY (ARRAY['session'::text, 'intent'::text, 'charge'::text, 'pix'::text, 'refund'::text, 'dispute'::text, 'payout'::text, 'account'::text]))),
+    CONSTRAINT provider_ref_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text, 'mercadopago'::text, 'openpix'::text])))
+);
+ALTER TABLE ONLY payments.provider_ref FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.provider_ref OWNER TO admitone_owner;
+
+-- Name: risk_hold; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.risk_hold (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    reason_code text NOT NULL,
+    placed_by uuid,
+    placed_at timestamp with time zone NOT NULL,
+    lifted_by uuid,
+    lifted_at timestamp with time zone,
+    CONSTRAINT risk_hold_reason_code_check CHECK ((reason_code ~ '^[A-Z][A-Z0-9_]{2,63}$'::text))
+);
+ALTER TABLE ONLY payments.risk_hold FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.risk_hold OWNER TO admitone_owner;
+
+-- Name: unapplied_receipt; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.unapplied_receipt (
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    capture_key text NOT NULL,
+    city_code text NOT NULL,
+    amount_minor bigint NOT NULL,
+    currency text NOT NULL,
+    reason text NOT NULL,
+    policy text NOT NULL,
+    state text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    settled_at timestamp with time zone,
+    CONSTRAINT unapplied_receipt_amount_minor_check CHECK ((amount_minor > 0)),
+    CONSTRAINT unapplied_receipt_capture_key_check CHECK (((length(capture_key) >= 1) AND (length(capture_key) <= 200))),
+    CONSTRAINT unapplied_receipt_check CHECK (((state = ANY (ARRAY['OPEN'::text, 'RETURNING'::text])) = (settled_at IS NULL))),
+    CONSTRAINT unapplied_receipt_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT unapplied_receipt_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT unapplied_receipt_policy_check CHECK ((policy = ANY (ARRAY['AUTO_REFUND'::text, 'MANUAL'::text]))),
+    CONSTRAINT unapplied_receipt_reason_check CHECK ((reason = ANY (ARRAY['LATE'::text, 'AMOUNT_MISMATCH'::text, 'CURRENCY_MISMATCH'::text, 'SOURCE_ALREADY_PAID'::text, 'SURPLUS'::text, 'SECOND_CAPTURE'::text]))),
+    CONSTRAINT unapplied_receipt_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'RETURNING'::text, 'RETURNED'::text, 'APPLIED'::text, 'LOST'::text])))
+);
+ALTER TABLE ONLY payments.unapplied_receipt FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.unapplied_receipt OWNER TO admitone_owner;
+
+-- Name: fee_choice; Type: TABLE; Schema: pricing; Owner: admitone_owner
+CREATE TABLE pricing.fee_choice (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    version bigint NOT NULL,
+    source_type text,
+    target text NOT NULL,
+    fee_mode text,
+    created_by uuid,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT fee_choice_check CHECK ((target = COALESCE(source_type, ''::text))),
+    CONSTRAINT fee_choice_fee_mode_check CHECK ((fee_mode = ANY (ARRAY['INCLUDED'::text, 'ADDED'::text, 'ABSORBED'::text]))),
+    CONSTRAINT fee_choice_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text]))),
+    CONSTRAINT fee_choice_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY pricing.fee_choice FORCE ROW LEVEL SECURITY;
+ALTER TABLE pricing.fee_choice OWNER TO admitone_owner;
+
+-- Name: fee_policy; Type: TABLE; Schema: pricing; Owner: admitone_owner
+CREATE TABLE pricing.fee_policy (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    version bigint NOT NULL,
+    source_type text,
+    source_id text,
+    currency text,
+    target text NOT NULL,
+    fee_bps integer NOT NULL,
+    fee_fixed_minor bigint NOT NULL,
+    min_minor bigint,
+    max_minor bigint,
+    fee_mode text NOT NULL,
+    base text NOT NULL,
+    absorbed_allowed boolean NOT NULL,
+    retired boolean NOT NULL,
+    created_by uuid,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT fee_policy_base_check CHECK ((base = ANY (ARRAY['SUBTOTAL'::text, 'SUBTOTAL_PLUS_TAXES'::text]))),
+    CONSTRAINT fee_policy_check CHECK ((target = ((((COALESCE(source_type, ''::text) || '/'::text) || COALESCE(source_id, ''::text)) || '/'::text) || COALESCE(currency, ''::text)))),
+    CONSTRAINT fee_policy_check1 CHECK (((source_id IS NULL) OR (source_type IS NOT NULL))),
+    CONSTRAINT fee_policy_check2 CHECK ((min_minor <= max_minor)),
+    CONSTRAINT fee_policy_check3 CHECK (((currency IS NOT NULL) OR ((fee_fixed_minor = 0) AND (min_minor IS NULL) AND (max_minor IS NULL)))),
+    CONSTRAINT fee_policy_check4 CHECK (((fee_mode <> 'ABSORBED'::text) OR absorbed_allowed)),
+    CONSTRAINT fee_policy_check5 CHECK ((retired OR (source_type <> 'STAY_RESERVATION'::text) OR ((fee_bps >= 500) AND (fee_bps <= 2500)))),
+    CONSTRAINT fee_policy_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT fee_policy_fee_bps_check CHECK (((fee_bps >= 0) AND (fee_bps <= 10000))),
+    CONSTRAINT fee_policy_fee_fixed_minor_check CHECK (((fee_fixed_minor >= 0) AND (fee_fixed_minor <= '1000000000000'::bigint))),
+    CONSTRAINT fee_policy_fee_mode_check CHECK ((fee_mode = ANY (ARRAY['INCLUDED'::text, 'ADDED'::text, 'ABSORBED'::text]))),
+    CONSTRAINT fee_policy_max_minor_check CHECK (((max_minor >= 0) AND (max_minor <= '1000000000000'::bigint))),
+    CONSTRAINT fee_policy_min_minor_check CHECK (((min_minor >= 0) AND (min_minor <= '1000000000000'::bigint))),
+    CONSTRAINT fee_policy_source_id_check CHECK ((source_id ~ '^[A-Za-z0-9_.:-]{1,64}$'::text)),
+    CONSTRAINT fee_policy_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text, 'STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text]))),
+    CONSTRAINT fee_policy_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY pricing.fee_policy FORCE ROW LEVEL SECURITY;
+ALTER TABLE pricing.fee_policy OWNER TO admitone_owner;
+
+-- Name: platform_policy; Type: TABLE; Schema: pricing; Owner: admitone_owner
+CREATE TABLE pricing.platform_policy (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    version bigint NOT NULL,
+    source_type text,
+    source_id text,
+    currency text,
+    target text NOT NULL,
+    fee_bps integer NOT NULL,
+    fee_fixed_minor bigint NOT NULL,
+    min_minor bigint,
+    max_minor bigint,
+    fee_mode text NOT NULL,
+    base text NOT NULL,
+    absorbed_allowed boolean NOT NULL,
+    retired boolean NOT NULL,
+    created_by uuid,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT platform_policy_base_check CHECK ((base = ANY (ARRAY['SUBTOTAL'::text, 'SUBTOTAL_PLUS_TAXES'::text]))),
+    CONSTRAINT platform_policy_check CHECK ((target = ((COALESCE(source_type, ''::text) || '//'::text) || COALESCE(currency, ''::text)))),
+    CONSTRAINT platform_policy_check1 CHECK ((min_minor <= max_minor)),
+    CONSTRAINT platform_policy_check2 CHECK (((currency IS NOT NULL) OR ((fee_fixed_minor = 0) AND (min_minor IS NULL) AND (max_minor IS NULL)))),
+    CONSTRAINT platform_policy_check3 CHECK (((fee_mode <> 'ABSORBED'::text) OR absorbed_allowed)),
+    CONSTRAINT platform_policy_check4 CHECK ((retired OR (source_type <> 'STAY_RESERVATION'::text) OR ((fee_bps >= 500) AND (fee_bps <= 2500)))),
+    CONSTRAINT platform_policy_check5 CHECK (((NOT retired) OR (source_type IS NOT NULL) OR (currency IS NOT NULL))),
+    CONSTRAINT platform_policy_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT platform_policy_fee_bps_check CHECK (((fee_bps >= 0) AND (fee_bps <= 10000))),
+    CONSTRAINT platform_policy_fee_fixed_minor_check CHECK (((fee_fixed_minor >= 0) AND (fee_fixed_minor <= '1000000000000'::bigint))),
+    CONSTRAINT platform_policy_fee_mode_check CHECK ((fee_mode = ANY (ARRAY['INCLUDED'::text, 'ADDED'::text, 'ABSORBED'::text]))),
+    CONSTRAINT platform_policy_max_minor_check CHECK (((max_minor >= 0) AND (max_minor <= '1000000000000'::bigint))),
+    CONSTRAINT platform_policy_min_minor_check CHECK (((min_minor >= 0) AND (min_minor <= '1000000000000'::bigint))),
+    CONSTRAINT platform_policy_organization_id_check CHECK ((organization_id = '00000000-0000-7000-8000-000000000001'::uuid)),
+    CONSTRAINT platform_policy_source_id_check CHECK ((source_id IS NULL)),
+    CONSTRAINT platform_policy_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text, 'STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text]))),
+    CONSTRAINT platform_policy_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY pricing.platform_policy FORCE ROW LEVEL SECURITY;
+ALTER TABLE pricing.platform_policy OWNER TO admitone_owner;
 
 -- Name: username; Type: TABLE; Schema: usernames; Owner: admitone_owner
 CREATE TABLE usernames.username (
@@ -1387,6 +2051,38 @@ ALTER TABLE ONLY kernel.tenant
 ALTER TABLE ONLY kernel.worker
     ADD CONSTRAINT worker_pkey PRIMARY KEY (id);
 
+-- Name: balance_day balance_day_pkey; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.balance_day
+    ADD CONSTRAINT balance_day_pkey PRIMARY KEY (organization_id, account, payee_id, currency, day, city_code);
+
+-- Name: balance balance_pkey; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.balance
+    ADD CONSTRAINT balance_pkey PRIMARY KEY (organization_id, account, payee_id, currency, city_code);
+
+-- Name: delta delta_pkey; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.delta
+    ADD CONSTRAINT delta_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: seal_member seal_member_organization_id_transfer_id_key; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.seal_member
+    ADD CONSTRAINT seal_member_organization_id_transfer_id_key UNIQUE (organization_id, transfer_id);
+
+-- Name: seal_member seal_member_pkey; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.seal_member
+    ADD CONSTRAINT seal_member_pkey PRIMARY KEY (organization_id, seal, ordinal);
+
+-- Name: seal seal_pkey; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.seal
+    ADD CONSTRAINT seal_pkey PRIMARY KEY (organization_id, number);
+
+-- Name: transfer transfer_once; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.transfer
+    ADD CONSTRAINT transfer_once UNIQUE NULLS NOT DISTINCT (organization_id, payment_id, entry_type, causation_id, line);
+
+-- Name: transfer transfer_pkey; Type: CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.transfer
+    ADD CONSTRAINT transfer_pkey PRIMARY KEY (organization_id, id);
+
 -- Name: letter letter_pkey; Type: CONSTRAINT; Schema: mail; Owner: admitone_owner
 ALTER TABLE ONLY mail.letter
     ADD CONSTRAINT letter_pkey PRIMARY KEY (organization_id, id);
@@ -1406,6 +2102,70 @@ ALTER TABLE ONLY organizations.invitation
 -- Name: organization organization_pkey; Type: CONSTRAINT; Schema: organizations; Owner: admitone_owner
 ALTER TABLE ONLY organizations.organization
     ADD CONSTRAINT organization_pkey PRIMARY KEY (organization_id);
+
+-- Name: account account_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.account
+    ADD CONSTRAINT account_pkey PRIMARY KEY (organization_id, provider, livemode);
+
+-- Name: free_claim free_claim_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.free_claim
+    ADD CONSTRAINT free_claim_pkey PRIMARY KEY (organization_id, guard_key, identity_id);
+
+-- Name: gateway_intent gateway_intent_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.gateway_intent
+    ADD CONSTRAINT gateway_intent_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: payment_fact payment_fact_organization_id_payment_id_ordinal_key; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.payment_fact
+    ADD CONSTRAINT payment_fact_organization_id_payment_id_ordinal_key UNIQUE (organization_id, payment_id, ordinal);
+
+-- Name: payment_fact payment_fact_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.payment_fact
+    ADD CONSTRAINT payment_fact_pkey PRIMARY KEY (organization_id, payment_id, key);
+
+-- Name: payment payment_organization_id_source_type_source_id_idempotency_k_key; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.payment
+    ADD CONSTRAINT payment_organization_id_source_type_source_id_idempotency_k_key UNIQUE (organization_id, source_type, source_id, idempotency_key);
+
+-- Name: payment payment_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.payment
+    ADD CONSTRAINT payment_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: provider_ref provider_ref_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.provider_ref
+    ADD CONSTRAINT provider_ref_pkey PRIMARY KEY (provider, object_type, object_id);
+
+-- Name: risk_hold risk_hold_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.risk_hold
+    ADD CONSTRAINT risk_hold_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: unapplied_receipt unapplied_receipt_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.unapplied_receipt
+    ADD CONSTRAINT unapplied_receipt_pkey PRIMARY KEY (organization_id, payment_id, capture_key);
+
+-- Name: fee_choice fee_choice_organization_id_version_key; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.fee_choice
+    ADD CONSTRAINT fee_choice_organization_id_version_key UNIQUE (organization_id, version);
+
+-- Name: fee_choice fee_choice_pkey; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.fee_choice
+    ADD CONSTRAINT fee_choice_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: fee_policy fee_policy_organization_id_version_key; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.fee_policy
+    ADD CONSTRAINT fee_policy_organization_id_version_key UNIQUE (organization_id, version);
+
+-- Name: fee_policy fee_policy_pkey; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.fee_policy
+    ADD CONSTRAINT fee_policy_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: platform_policy platform_policy_pkey; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.platform_policy
+    ADD CONSTRAINT platform_policy_pkey PRIMARY KEY (id);
+
+-- Name: platform_policy platform_policy_version_key; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.platform_policy
+    ADD CONSTRAINT platform_policy_version_key UNIQUE (version);
 
 -- Name: username username_pkey; Type: CONSTRAINT; Schema: usernames; Owner: admitone_owner
 ALTER TABLE ONLY usernames.username
@@ -1559,6 +2319,12 @@ CREATE INDEX outbox_pending ON kernel.outbox USING btree (next_attempt_at) WHERE
 -- Name: plan_by_age; Type: INDEX; Schema: kernel; Owner: admitone_owner
 CREATE INDEX plan_by_age ON kernel.plan USING btree (made_at);
 
+-- Name: transfer_credits; Type: INDEX; Schema: ledger; Owner: admitone_owner
+CREATE INDEX transfer_credits ON ledger.transfer USING btree (organization_id, credit_account, payee_id, currency, posted_at, id);
+
+-- Name: transfer_debits; Type: INDEX; Schema: ledger; Owner: admitone_owner
+CREATE INDEX transfer_debits ON ledger.transfer USING btree (organization_id, debit_account, payee_id, currency, posted_at, id);
+
 -- Name: letter_by_age; Type: INDEX; Schema: mail; Owner: admitone_owner
 CREATE INDEX letter_by_age ON mail.letter USING btree (created_at);
 
@@ -1570,6 +2336,39 @@ CREATE INDEX invitation_by_age ON organizations.invitation USING btree (expires_
 
 -- Name: invitation_pending; Type: INDEX; Schema: organizations; Owner: admitone_owner
 CREATE UNIQUE INDEX invitation_pending ON organizations.invitation USING btree (organization_id, email_hash) WHERE (state = 'PENDING'::text);
+
+-- Name: gateway_intent_of_payment; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX gateway_intent_of_payment ON payments.gateway_intent USING btree (organization_id, payment_id);
+
+-- Name: gateway_intent_unsettled; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX gateway_intent_unsettled ON payments.gateway_intent USING btree (created_at) WHERE (state = 'OPEN'::text);
+
+-- Name: payment_applied; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE UNIQUE INDEX payment_applied ON payments.payment USING btree (organization_id, source_type, source_id) WHERE applied;
+
+-- Name: payment_of_identity; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX payment_of_identity ON payments.payment USING btree (identity_id, id);
+
+-- Name: payment_open; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE UNIQUE INDEX payment_open ON payments.payment USING btree (organization_id, source_type, source_id) WHERE (status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text]));
+
+-- Name: payment_overdue; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX payment_overdue ON payments.payment USING btree (expires_at) WHERE (status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text]));
+
+-- Name: payment_without_fee; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX payment_without_fee ON payments.payment USING btree (organization_id, id) WHERE ((processor_fees_status = 'PENDING'::text) AND (captured_minor > 0));
+
+-- Name: risk_hold_standing; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE UNIQUE INDEX risk_hold_standing ON payments.risk_hold USING btree (organization_id) WHERE (lifted_at IS NULL);
+
+-- Name: fee_choice_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
+CREATE INDEX fee_choice_by_target ON pricing.fee_choice USING btree (organization_id, target, version DESC);
+
+-- Name: fee_policy_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
+CREATE INDEX fee_policy_by_target ON pricing.fee_policy USING btree (organization_id, target, version DESC);
+
+-- Name: platform_policy_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
+CREATE INDEX platform_policy_by_target ON pricing.platform_policy USING btree (target, version DESC);
 
 -- Name: username_by_end_of_hold; Type: INDEX; Schema: usernames; Owner: admitone_owner
 CREATE INDEX username_by_end_of_hold ON usernames.username USING btree (held_until) WHERE (status = 'HELD'::text);
@@ -1583,8 +2382,8 @@ CREATE UNIQUE INDEX username_of_owner ON usernames.username USING btree (owner_t
 -- Name: payload_by_age; Type: INDEX; Schema: webhooks; Owner: admitone_owner
 CREATE INDEX payload_by_age ON webhooks.payload USING btree (created_at);
 
--- Name: receipt_open; Type: INDEX; Schema: webhooks; Owner: admitone_owner
-CREATE INDEX receipt_open ON webhooks.receipt USING btree (state, id) WHERE (state = ANY (ARRAY['RECEIVED'::text, 'ORG_UNRESOLVED'::text, 'DEAD'::text]));
+-- Name: receipt_by_state; Type: INDEX; Schema: webhooks; Owner: admitone_owner
+CREATE INDEX receipt_by_state ON webhooks.receipt USING btree (state, id);
 
 -- Name: apple apple_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
@@ -1654,6 +2453,30 @@ ALTER TABLE ONLY kernel.outbox
 ALTER TABLE ONLY kernel.plan
     ADD CONSTRAINT plan_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
+-- Name: balance_day balance_day_organization_id_fkey; Type: FK CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.balance_day
+    ADD CONSTRAINT balance_day_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: balance balance_organization_id_fkey; Type: FK CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.balance
+    ADD CONSTRAINT balance_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: delta delta_organization_id_fkey; Type: FK CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.delta
+    ADD CONSTRAINT delta_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: seal_member seal_member_organization_id_fkey; Type: FK CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.seal_member
+    ADD CONSTRAINT seal_member_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: seal seal_organization_id_fkey; Type: FK CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.seal
+    ADD CONSTRAINT seal_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: transfer transfer_organization_id_fkey; Type: FK CONSTRAINT; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ONLY ledger.transfer
+    ADD CONSTRAINT transfer_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
 -- Name: acceptance acceptance_organization_id_fkey; Type: FK CONSTRAINT; Schema: organizations; Owner: admitone_owner
 ALTER TABLE ONLY organizations.acceptance
     ADD CONSTRAINT acceptance_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
@@ -1665,6 +2488,42 @@ ALTER TABLE ONLY organizations.invitation
 -- Name: organization organization_organization_id_fkey; Type: FK CONSTRAINT; Schema: organizations; Owner: admitone_owner
 ALTER TABLE ONLY organizations.organization
     ADD CONSTRAINT organization_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: account account_organization_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.account
+    ADD CONSTRAINT account_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: free_claim free_claim_organization_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.free_claim
+    ADD CONSTRAINT free_claim_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: gateway_intent gateway_intent_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.gateway_intent
+    ADD CONSTRAINT gateway_intent_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
+
+-- Name: payment_fact payment_fact_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.payment_fact
+    ADD CONSTRAINT payment_fact_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
+
+-- Name: payment payment_organization_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.payment
+    ADD CONSTRAINT payment_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: risk_hold risk_hold_organization_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.risk_hold
+    ADD CONSTRAINT risk_hold_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: unapplied_receipt unapplied_receipt_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.unapplied_receipt
+    ADD CONSTRAINT unapplied_receipt_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
+
+-- Name: fee_choice fee_choice_organization_id_fkey; Type: FK CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.fee_choice
+    ADD CONSTRAINT fee_choice_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: fee_policy fee_policy_organization_id_fkey; Type: FK CONSTRAINT; Schema: pricing; Owner: admitone_owner
+ALTER TABLE ONLY pricing.fee_policy
+    ADD CONSTRAINT fee_policy_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
 -- Name: branch app_own; Type: POLICY; Schema: authority; Owner: admitone_owner
 CREATE POLICY app_own ON authority.branch TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -1728,6 +2587,9 @@ CREATE POLICY overdue ON authority.session TO admitone_owner USING ((lasts_until
 
 -- Name: spent_token overdue; Type: POLICY; Schema: authority; Owner: admitone_owner
 CREATE POLICY overdue ON authority.spent_token TO admitone_owner USING ((spent_at < (now() - '100 days'::interval))) WITH CHECK (false);
+
+-- Name: switch owner_by_function; Type: POLICY; Schema: authority; Owner: admitone_owner
+CREATE POLICY owner_by_function ON authority.switch FOR SELECT TO admitone_owner USING (true);
 
 -- Name: service_key; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
 ALTER TABLE authority.service_key ENABLE ROW LEVEL SECURITY;
@@ -2032,6 +2894,57 @@ ALTER TABLE kernel.tenant ENABLE ROW LEVEL SECURITY;
 -- Name: worker; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.worker ENABLE ROW LEVEL SECURITY;
 
+-- Name: balance app_own; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY app_own ON ledger.balance TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: balance_day app_own; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY app_own ON ledger.balance_day TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: delta app_own; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY app_own ON ledger.delta TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: seal app_own; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY app_own ON ledger.seal TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: seal_member app_own; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY app_own ON ledger.seal_member TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: transfer app_own; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY app_own ON ledger.transfer TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: balance; Type: ROW SECURITY; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ledger.balance ENABLE ROW LEVEL SECURITY;
+
+-- Name: balance_day; Type: ROW SECURITY; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ledger.balance_day ENABLE ROW LEVEL SECURITY;
+
+-- Name: delta; Type: ROW SECURITY; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ledger.delta ENABLE ROW LEVEL SECURITY;
+
+-- Name: balance in_city; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY in_city ON ledger.balance AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: balance_day in_city; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY in_city ON ledger.balance_day AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: delta in_city; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY in_city ON ledger.delta AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: transfer in_city; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY in_city ON ledger.transfer AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: delta relay_finds; Type: POLICY; Schema: ledger; Owner: admitone_owner
+CREATE POLICY relay_finds ON ledger.delta FOR SELECT TO admitone_relay USING (true);
+
+-- Name: seal; Type: ROW SECURITY; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ledger.seal ENABLE ROW LEVEL SECURITY;
+
+-- Name: seal_member; Type: ROW SECURITY; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ledger.seal_member ENABLE ROW LEVEL SECURITY;
+
+-- Name: transfer; Type: ROW SECURITY; Schema: ledger; Owner: admitone_owner
+ALTER TABLE ledger.transfer ENABLE ROW LEVEL SECURITY;
+
 -- Name: letter app_own; Type: POLICY; Schema: mail; Owner: admitone_owner
 CREATE POLICY app_own ON mail.letter TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
@@ -2070,6 +2983,90 @@ ALTER TABLE organizations.organization ENABLE ROW LEVEL SECURITY;
 
 -- Name: invitation overdue; Type: POLICY; Schema: organizations; Owner: admitone_owner
 CREATE POLICY overdue ON organizations.invitation TO admitone_owner USING ((expires_at < (now() - '90 days'::interval))) WITH CHECK (false);
+
+-- Name: account; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.account ENABLE ROW LEVEL SECURITY;
+
+-- Name: account app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.account TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: free_claim app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.free_claim TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: gateway_intent app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.gateway_intent TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: payment app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.payment TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: payment_fact app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.payment_fact TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: risk_hold app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.risk_hold TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: unapplied_receipt app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.unapplied_receipt TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: payment buyer_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY buyer_own ON payments.payment FOR SELECT TO admitone_buyer USING ((identity_id = (NULLIF(current_setting('app.identity_id'::text, true), ''::text))::uuid));
+
+-- Name: free_claim; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.free_claim ENABLE ROW LEVEL SECURITY;
+
+-- Name: gateway_intent; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.gateway_intent ENABLE ROW LEVEL SECURITY;
+
+-- Name: payment in_city; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY in_city ON payments.payment AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: unapplied_receipt in_city; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY in_city ON payments.unapplied_receipt AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: provider_ref owner_by_function; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY owner_by_function ON payments.provider_ref TO admitone_owner USING (true) WITH CHECK (true);
+
+-- Name: payment; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.payment ENABLE ROW LEVEL SECURITY;
+
+-- Name: payment_fact; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.payment_fact ENABLE ROW LEVEL SECURITY;
+
+-- Name: provider_ref; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.provider_ref ENABLE ROW LEVEL SECURITY;
+
+-- Name: gateway_intent relay_sweeps; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY relay_sweeps ON payments.gateway_intent FOR SELECT TO admitone_relay USING (true);
+
+-- Name: payment relay_sweeps; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY relay_sweeps ON payments.payment FOR SELECT TO admitone_relay USING (true);
+
+-- Name: risk_hold; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.risk_hold ENABLE ROW LEVEL SECURITY;
+
+-- Name: unapplied_receipt; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.unapplied_receipt ENABLE ROW LEVEL SECURITY;
+
+-- Name: fee_choice app_own; Type: POLICY; Schema: pricing; Owner: admitone_owner
+CREATE POLICY app_own ON pricing.fee_choice TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: fee_policy app_own; Type: POLICY; Schema: pricing; Owner: admitone_owner
+CREATE POLICY app_own ON pricing.fee_policy TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: platform_policy app_own; Type: POLICY; Schema: pricing; Owner: admitone_owner
+CREATE POLICY app_own ON pricing.platform_policy FOR INSERT TO admitone_app WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: platform_policy everybody_reads; Type: POLICY; Schema: pricing; Owner: admitone_owner
+CREATE POLICY everybody_reads ON pricing.platform_policy FOR SELECT TO admitone_app USING (true);
+
+-- Name: fee_choice; Type: ROW SECURITY; Schema: pricing; Owner: admitone_owner
+ALTER TABLE pricing.fee_choice ENABLE ROW LEVEL SECURITY;
+
+-- Name: fee_policy; Type: ROW SECURITY; Schema: pricing; Owner: admitone_owner
+ALTER TABLE pricing.fee_policy ENABLE ROW LEVEL SECURITY;
+
+-- Name: platform_policy; Type: ROW SECURITY; Schema: pricing; Owner: admitone_owner
+ALTER TABLE pricing.platform_policy ENABLE ROW LEVEL SECURITY;
 
 -- Name: username owner_by_function; Type: POLICY; Schema: usernames; Owner: admitone_owner
 CREATE POLICY owner_by_function ON usernames.username TO admitone_owner USING (true) WITH CHECK (true);
@@ -2124,6 +3121,10 @@ GRANT USAGE ON SCHEMA kernel TO admitone_authority;
 GRANT USAGE ON SCHEMA kernel TO admitone_relay;
 GRANT USAGE ON SCHEMA kernel TO admitone_maintenance;
 
+-- Name: SCHEMA ledger; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA ledger TO admitone_app;
+GRANT USAGE ON SCHEMA ledger TO admitone_relay;
+
 -- Name: SCHEMA mail; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA mail TO admitone_app;
 GRANT USAGE ON SCHEMA mail TO admitone_identity;
@@ -2133,6 +3134,14 @@ GRANT USAGE ON SCHEMA mail TO admitone_relay;
 GRANT USAGE ON SCHEMA organizations TO admitone_app;
 GRANT USAGE ON SCHEMA organizations TO admitone_authority;
 
+-- Name: SCHEMA payments; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA payments TO admitone_app;
+GRANT USAGE ON SCHEMA payments TO admitone_buyer;
+GRANT USAGE ON SCHEMA payments TO admitone_relay;
+
+-- Name: SCHEMA pricing; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA pricing TO admitone_app;
+
 -- Name: SCHEMA usernames; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA usernames TO admitone_app;
 GRANT USAGE ON SCHEMA usernames TO admitone_identity;
@@ -2141,6 +3150,10 @@ GRANT USAGE ON SCHEMA usernames TO admitone_maintenance;
 -- Name: SCHEMA webhooks; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA webhooks TO admitone_app;
 GRANT USAGE ON SCHEMA webhooks TO admitone_relay;
+
+-- Name: FUNCTION stopped(asking uuid, keys text[], at timestamp with time zone); Type: ACL; Schema: authority; Owner: admitone_owner
+REVOKE ALL ON FUNCTION authority.stopped(asking uuid, keys text[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION authority.stopped(asking uuid, keys text[], at timestamp with time zone) TO admitone_app;
 
 -- Name: FUNCTION add_partitions(since timestamp with time zone, until timestamp with time zone); Type: ACL; Schema: kernel; Owner: admitone_owner
 REVOKE ALL ON FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
@@ -2156,6 +3169,14 @@ GRANT ALL ON FUNCTION kernel.purge(target text, most integer, since timestamp wi
 
 -- Name: FUNCTION retention_of(target regclass, OUT aged_by text, OUT days integer); Type: ACL; Schema: kernel; Owner: admitone_owner
 REVOKE ALL ON FUNCTION kernel.retention_of(target regclass, OUT aged_by text, OUT days integer) FROM PUBLIC;
+
+-- Name: FUNCTION find_refs(asking uuid, of_provider text, types text[], ids text[], OUT object_type text, OUT object_id text, OUT organization_id uuid, OUT payment_id uuid); Type: ACL; Schema: payments; Owner: admitone_owner
+REVOKE ALL ON FUNCTION payments.find_refs(asking uuid, of_provider text, types text[], ids text[], OUT object_type text, OUT object_id text, OUT organization_id uuid, OUT payment_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION payments.find_refs(asking uuid, of_provider text, types text[], ids text[], OUT object_type text, OUT object_id text, OUT organization_id uuid, OUT payment_id uuid) TO admitone_app;
+
+-- Name: FUNCTION put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text); Type: ACL; Schema: payments; Owner: admitone_owner
+REVOKE ALL ON FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text) FROM PUBLIC;
+GRANT ALL ON FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text) TO admitone_app;
 
 -- Name: FUNCTION claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
 REVOKE ALL ON FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) FROM PUBLIC;
@@ -2392,6 +3413,36 @@ GRANT SELECT ON TABLE kernel.tenant TO admitone_relay;
 -- Name: TABLE worker; Type: ACL; Schema: kernel; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.worker TO admitone_relay;
 
+-- Name: TABLE balance; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE ledger.balance TO admitone_app;
+
+-- Name: TABLE balance_day; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE ledger.balance_day TO admitone_app;
+
+-- Name: TABLE delta; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE ON TABLE ledger.delta TO admitone_app;
+
+-- Name: COLUMN delta.organization_id; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE ledger.delta TO admitone_relay;
+
+-- Name: COLUMN delta.posted_at; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT UPDATE(posted_at) ON TABLE ledger.delta TO admitone_app;
+
+-- Name: TABLE transfer; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE ledger.transfer TO admitone_app;
+
+-- Name: TABLE journal_line; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT ON TABLE ledger.journal_line TO admitone_app;
+
+-- Name: TABLE ledger_entry; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT ON TABLE ledger.ledger_entry TO admitone_app;
+
+-- Name: TABLE seal; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE ledger.seal TO admitone_app;
+
+-- Name: TABLE seal_member; Type: ACL; Schema: ledger; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE ledger.seal_member TO admitone_app;
+
 -- Name: TABLE letter; Type: ACL; Schema: mail; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE mail.letter TO admitone_app;
 GRANT INSERT ON TABLE mail.letter TO admitone_identity;
@@ -2439,6 +3490,134 @@ GRANT SELECT(display_name) ON TABLE organizations.organization TO admitone_autho
 
 -- Name: COLUMN organization.status; Type: ACL; Schema: organizations; Owner: admitone_owner
 GRANT SELECT(status) ON TABLE organizations.organization TO admitone_authority;
+
+-- Name: TABLE account; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE payments.account TO admitone_app;
+
+-- Name: TABLE free_claim; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.free_claim TO admitone_app;
+
+-- Name: COLUMN free_claim.taken; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(taken) ON TABLE payments.free_claim TO admitone_app;
+
+-- Name: COLUMN free_claim.changed_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE payments.free_claim TO admitone_app;
+
+-- Name: TABLE gateway_intent; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.gateway_intent TO admitone_app;
+
+-- Name: COLUMN gateway_intent.organization_id; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE payments.gateway_intent TO admitone_relay;
+
+-- Name: COLUMN gateway_intent.id; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(id) ON TABLE payments.gateway_intent TO admitone_relay;
+
+-- Name: COLUMN gateway_intent.payment_id; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(payment_id) ON TABLE payments.gateway_intent TO admitone_relay;
+
+-- Name: COLUMN gateway_intent.action; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(action) ON TABLE payments.gateway_intent TO admitone_relay;
+
+-- Name: COLUMN gateway_intent.state; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE payments.gateway_intent TO admitone_app;
+GRANT SELECT(state) ON TABLE payments.gateway_intent TO admitone_relay;
+
+-- Name: COLUMN gateway_intent.reason; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(reason) ON TABLE payments.gateway_intent TO admitone_app;
+
+-- Name: COLUMN gateway_intent.answer; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(answer) ON TABLE payments.gateway_intent TO admitone_app;
+
+-- Name: COLUMN gateway_intent.created_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(created_at) ON TABLE payments.gateway_intent TO admitone_relay;
+
+-- Name: COLUMN gateway_intent.settled_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(settled_at) ON TABLE payments.gateway_intent TO admitone_app;
+
+-- Name: TABLE payment; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.payment TO admitone_app;
+GRANT SELECT ON TABLE payments.payment TO admitone_buyer;
+
+-- Name: COLUMN payment.organization_id; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE payments.payment TO admitone_relay;
+
+-- Name: COLUMN payment.id; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(id) ON TABLE payments.payment TO admitone_relay;
+
+-- Name: COLUMN payment.flow; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(flow) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.status; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE payments.payment TO admitone_app;
+GRANT SELECT(status) ON TABLE payments.payment TO admitone_relay;
+
+-- Name: COLUMN payment.refund_state; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(refund_state) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.manual_reason; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(manual_reason) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.applied; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(applied) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.captured_minor; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(captured_minor) ON TABLE payments.payment TO admitone_app;
+GRANT SELECT(captured_minor) ON TABLE payments.payment TO admitone_relay;
+
+-- Name: COLUMN payment.refunded_minor; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(refunded_minor) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.failed_attempts; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(failed_attempts) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.processor_fees_status; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(processor_fees_status) ON TABLE payments.payment TO admitone_app;
+GRANT SELECT(processor_fees_status) ON TABLE payments.payment TO admitone_relay;
+
+-- Name: COLUMN payment.processor_fees_actual; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(processor_fees_actual) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.charge_id; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(charge_id) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.version; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.changed_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.expires_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(expires_at) ON TABLE payments.payment TO admitone_relay;
+
+-- Name: TABLE payment_fact; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.payment_fact TO admitone_app;
+
+-- Name: TABLE risk_hold; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.risk_hold TO admitone_app;
+
+-- Name: COLUMN risk_hold.lifted_by; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(lifted_by) ON TABLE payments.risk_hold TO admitone_app;
+
+-- Name: COLUMN risk_hold.lifted_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(lifted_at) ON TABLE payments.risk_hold TO admitone_app;
+
+-- Name: TABLE unapplied_receipt; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.unapplied_receipt TO admitone_app;
+
+-- Name: COLUMN unapplied_receipt.state; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE payments.unapplied_receipt TO admitone_app;
+
+-- Name: COLUMN unapplied_receipt.settled_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(settled_at) ON TABLE payments.unapplied_receipt TO admitone_app;
+
+-- Name: TABLE fee_choice; Type: ACL; Schema: pricing; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE pricing.fee_choice TO admitone_app;
+
+-- Name: TABLE fee_policy; Type: ACL; Schema: pricing; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE pricing.fee_policy TO admitone_app;
+
+-- Name: TABLE platform_policy; Type: ACL; Schema: pricing; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE pricing.platform_policy TO admitone_app;
 
 -- Name: TABLE cursor; Type: ACL; Schema: webhooks; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE webhooks.cursor TO admitone_app;

@@ -35,6 +35,9 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.APP, "mail.letter"): {"SELECT", "INSERT", "UPDATE"},
     (Role.IDENTITY, "mail.letter"): {"INSERT"},
     (Role.RELAY, "mail.letter"): READ,
+    (Role.RELAY, "ledger.delta"): READ,
+    (Role.RELAY, "payments.payment"): READ,
+    (Role.RELAY, "payments.gateway_intent"): READ,
     (Role.RELAY, "kernel.tenant"): READ,
     (Role.RELAY, "kernel.event_log"): READ,
     (Role.RELAY, "kernel.outbox"): {"SELECT", "UPDATE"},
@@ -46,6 +49,7 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "kernel.worker"): WRITE,
     (Role.RELAY, "kernel.schedule"): {"SELECT", "INSERT", "UPDATE"},
     (Role.APP, "kernel.city"): READ,
+    (Role.APP, "pricing.platform_policy"): {"SELECT", "INSERT"},
     (Role.BUYER, "kernel.city"): READ,
     (Role.IDENTITY, "kernel.city"): READ,
     (Role.IDENTITY, "kernel.audit_entry"): {"INSERT"},
@@ -82,8 +86,9 @@ REGISTRY_OF_NAMES = "usernames."
 READ_WHOLE = {"kernel.limit_counter", "kernel.streak"}
 """Kept for days without an index on the age: they live for a day, and every count must stay a heap-only update."""
 
-EVERYBODYS = {"kernel.city"}
-"""The same for all (CITY-013): whoever may read it may read all of it, and nobody writes it at run time."""
+EVERYBODYS = {"kernel.city", "pricing.platform_policy"}
+"""The same for all (CITY-013): whoever may read it may read all of it, and nobody writes it at run time but the platform
+in its own scope."""
 IN_THE_PLATFORMS_SCOPE = (
     "((NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid"
     " = '00000000-0000-7000-8000-000000000001'::uuid)"
@@ -155,9 +160,11 @@ def roles(catalog: Catalog, _: dict[str, Table], __: tuple[Module, ...]) -> Iter
 
 
 def grants(catalog: Catalog, declared: dict[str, Table], _: tuple[Module, ...]) -> Iterator[str]:
+    # A view that reads with its reader's rights gives nothing that the tables behind it do not.
+    views = {each["name"] for each in catalog.relations if each["kind"] == "v" and each["is_invoker"]}
     for each in catalog.grants:
         table, role, privilege = each["table"], each["role"], each["privilege"]
-        if role == OWNER:
+        if role == OWNER or (table in views and privilege == "SELECT" and role in set(Role)):
             continue
         if table not in declared:
             yield f"{role} may {privilege} {table}, which is no table of a manifest"

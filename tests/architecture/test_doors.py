@@ -14,7 +14,7 @@ from tests.architecture.source_tree import REPOSITORY, SOURCE, sources
 LAYERS_BROKEN = {
     "admitone/kernel/planted.py": "from admitone.finance.ledger import api",
     "admitone/kernel/scope.py": "def late():\n    from admitone.kernel import db",
-    "admitone/finance/ledger/api.py": "import admitone.verticals.events.api",
+    "admitone/finance/ledger/api.py": "import admitone.finance.payments.api\nimport admitone.verticals.events.api",
     "admitone/verticals/events/api.py": "from admitone.verticals.stays import facts",
     "admitone/verticals/stays/facts.py": "",
     "admitone/engagement/feed/handlers.py": "from ..crm import facts",

@@ -1,5 +1,9 @@
-"""The keys of all tests, and no Apple, wired as an entry point would: to import it is to wire it, once per process."""
+"""The keys of all tests, no Apple, nobody who sells or promises, wired as an entry point would: to import it is to wire
+it, once per process."""
 
+from admitone.finance.gateways.port import GATEWAYS, Gateways
+from admitone.finance.pricing.port import PROMOTIONS, NoPromotions
+from admitone.finance.sources.port import SHOPS
 from admitone.foundation.identity.port import APPLE, NoApple
 from admitone.kernel.crypto import KEYRING, KeyRing
 
@@ -8,3 +12,6 @@ TOY_KEY = b"a key for toys, known to everybody"
 
 KEYRING.wire(KeyRing({1: TOY_KEY}))
 APPLE.wire(NoApple())
+SHOPS.wire({})
+PROMOTIONS.wire(NoPromotions())
+GATEWAYS.wire(Gateways([]))

@@ -1,5 +1,9 @@
 """Every package of the application, by its manifest. What is not named here does not exist."""
 
+from admitone.finance.ledger.module import MODULE as LEDGER
+from admitone.finance.payments.module import MODULE as PAYMENTS
+from admitone.finance.pricing.module import MODULE as PRICING
+from admitone.finance.sources.module import MODULE as SOURCES
 from admitone.finance.webhooks.module import MODULE as WEBHOOKS
 from admitone.foundation.authority.module import MODULE as AUTHORITY
 from admitone.foundation.identity.module import MODULE as IDENTITY
@@ -9,4 +13,16 @@ from admitone.foundation.usernames.module import MODULE as USERNAMES
 from admitone.kernel.manifest import Module
 from admitone.kernel.module import MODULE as KERNEL
 
-MODULES: tuple[Module, ...] = (KERNEL, AUTHORITY, MAIL, USERNAMES, IDENTITY, ORGANIZATIONS, WEBHOOKS)
+MODULES: tuple[Module, ...] = (
+    KERNEL,
+    AUTHORITY,
+    MAIL,
+    USERNAMES,
+    IDENTITY,
+    ORGANIZATIONS,
+    SOURCES,
+    PRICING,
+    LEDGER,
+    PAYMENTS,
+    WEBHOOKS,
+)

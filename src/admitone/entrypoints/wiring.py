@@ -1,5 +1,7 @@
 """Who gives the packages what they need and do not have. Once per process, before it starts to serve or to work."""
 
+from admitone.finance.pricing.port import PROMOTIONS, NoPromotions
+from admitone.finance.sources.port import SHOPS
 from admitone.foundation.identity.port import APPLE, Apple
 from admitone.kernel.config import Config
 from admitone.kernel.crypto import KEYRING
@@ -8,6 +10,8 @@ from admitone.kernel.outbound import Outbound
 
 def wire(config: Config) -> None:
     KEYRING.wire(config.keyring)
+    SHOPS.wire({})
+    PROMOTIONS.wire(NoPromotions())
 
 
 def wire_outside(config: Config, outbound: Outbound) -> None:

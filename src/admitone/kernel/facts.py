@@ -44,7 +44,12 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             raise TypeError(f"a fact is called domain.action in lower case, not {cls.name!r}")
         if not VERSION.match(cls.version):
             raise TypeError(f"a fact has a semantic version, not {cls.version!r}")
-        fields = [field for field, kind in cls.__annotations__.items() if "ClassVar" not in str(kind)]
+        own = {
+            field: kind
+            for base in reversed(cls.__mro__)
+            for field, kind in vars(base).get("__annotations__", {}).items()
+        }
+        fields = [field for field, kind in own.items() if "ClassVar" not in str(kind)]
         if cls.subject[1] not in fields:
             raise TypeError(f"{cls.name} is about {cls.subject[1]!r}, which is no field of it")
         personal = [field for field in fields if PERSONAL & set(field.split("_")) and not field.endswith(HARMLESS)]

@@ -1,6 +1,7 @@
 """Accounts, types of entries, and what is asked of the ledger."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Final
 from uuid import UUID
@@ -9,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from admitone.finance.sources.api import Flow, PaymentId, Source
+from admitone.kernel.ids import Id
 from admitone.kernel.money import Currency
 from admitone.kernel.scope import GLOBAL, Caller
 
@@ -118,6 +120,7 @@ class EntryType(StrEnum):
     CAMPAIGN_PREPAYMENT = "CAMPAIGN_PREPAYMENT"
     CAMPAIGN_EARNED = "CAMPAIGN_EARNED"
     CAMPAIGN_REFUND = "CAMPAIGN_REFUND"
+    CAMPAIGN_REFUND_MIRROR = "CAMPAIGN_REFUND_MIRROR"
     CAMPAIGN_CHARGEBACK = "CAMPAIGN_CHARGEBACK"
     RECON_ROUNDING = "RECON_ROUNDING"
 
@@ -188,3 +191,67 @@ class Posting(msgspec.Struct, frozen=True):
     """Of the payment's items, for what concerns one of them."""
     reference: str | None = None
     """The provider's own id of it: charge, refund, dispute, payout, fee."""
+
+
+class TransferId(Id, prefix="tfr"):
+    """One transfer."""
+
+
+class Transfer(msgspec.Struct, frozen=True):
+    """One row of the ledger: so much from the credited account to the debited one, since when, and why."""
+
+    id: TransferId
+    transaction_id: UUID
+    """What was posted together."""
+    city_code: str
+    payee_id: UUID
+    entry_type: EntryType
+    event: Event
+    flow: Flow
+    line: int
+    debit_account: Account
+    credit_account: Account
+    amount_minor: int
+    currency: Currency
+    payment_id: PaymentId | None
+    source_type: str | None
+    source_id: str | None
+    causation_id: Cause
+    correlation_id: UUID
+    reference: str | None
+    posted_at: datetime
+
+    @property
+    def net_minor(self) -> int:
+        """What it adds to the payee's position."""
+        return self.amount_minor * ((self.credit_account in POSITION) - (self.debit_account in POSITION))
+
+
+class Posted(msgspec.Struct, frozen=True):
+    """What became of a posting."""
+
+    transaction_id: UUID
+    new: bool
+    """Whether anything was added: not by a replay, and not by amounts that are all nothing."""
+
+
+class Holding(msgspec.Struct, frozen=True, order=True):
+    """Of what a balance is kept."""
+
+    account: Account
+    payee: UUID
+    currency: Currency
+
+
+class Balance(msgspec.Struct, frozen=True):
+    """What went through an account for a payee, each side for itself."""
+
+    holding: Holding
+    debits_minor: int
+    credits_minor: int
+
+    @property
+    def minor(self) -> int:
+        """What it amounts to, positive on the side on which accounts of its class grow."""
+        difference = self.debits_minor - self.credits_minor
+        return difference if CHART[self.holding.account].grows_by_debit else -difference

@@ -97,7 +97,7 @@ _OWN: Final[dict[tuple[Event, Flow], tuple[Leg, ...]]] = {
     ),
     (Event.CAMPAIGN_EARNED, Flow.CAMPAIGN): (Leg(E.CAMPAIGN_EARNED, DEF, CPR, "earned"),),
     (Event.REFUND_ACCRUED, Flow.CAMPAIGN): (Leg(E.CAMPAIGN_REFUND, DEF, REF, "gross"),),
-    (Event.REFUND_FAILED, Flow.CAMPAIGN): (Leg(E.CAMPAIGN_REFUND, REF, DEF, "gross"),),
+    (Event.REFUND_FAILED, Flow.CAMPAIGN): (Leg(E.CAMPAIGN_REFUND_MIRROR, REF, DEF, "gross"),),
     (Event.DISPUTE_LOST, Flow.CAMPAIGN): (Leg(E.CAMPAIGN_CHARGEBACK, DEF, DSP, "gross"),),
 }
 
@@ -143,3 +143,11 @@ TEMPLATES: Final[dict[tuple[Event, Flow], tuple[Leg, ...]]] = {
         for key, legs in _borne_by_platform(flow).items()
     },
 }
+
+
+def constraint() -> str:
+    """The body of the CHECK that keeps out of the table of transfers whatever no template makes: a type stands there
+    with the accounts, and so with the sign, that it has here (FIN-040)."""
+    allowed = sorted({f"{leg.entry} {leg.debit} {leg.credit}" for legs in TEMPLATES.values() for leg in legs})
+    words = ",\n        ".join(f"'{each}'" for each in allowed)
+    return f"(entry_type || ' ' || debit_account || ' ' || credit_account) IN (\n        {words}\n    )"

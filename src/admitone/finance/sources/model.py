@@ -55,6 +55,13 @@ class Flow(StrEnum):
     """Somebody who holds a ticket sells it on; off until there is such a market (U-20)."""
 
 
+class LatePayment(StrEnum):
+    """What becomes of money that came and paid for nothing (U-26)."""
+
+    AUTO_REFUND = "AUTO_REFUND"
+    MANUAL = "MANUAL"
+
+
 class Manner(msgspec.Struct, frozen=True):
     """How a type of source is dealt with, whoever sells it."""
 
@@ -66,6 +73,9 @@ class Manner(msgspec.Struct, frozen=True):
     may_be_free: bool = True
     keeps_surplus: bool = False
     """More than the price pays it too, and the rest is a receipt that nothing asked for (U-51)."""
+    late_payment: LatePayment = LatePayment.AUTO_REFUND
+    needs_account: bool = True
+    """Whether the money, or a part of it, goes on to the organisation's own account."""
 
 
 SOURCE_TYPES: Final[dict[SourceType, Manner]] = {
@@ -75,7 +85,14 @@ SOURCE_TYPES: Final[dict[SourceType, Manner]] = {
     SourceType.STORE_ORDER: Manner(Flow.SALE, SettlementModel.ORG_MOR, Bearer.ORG, since=1),
     SourceType.STAY_RESERVATION: Manner(Flow.STAY, SettlementModel.PLATFORM_MOR, Bearer.PLATFORM, since=2),
     SourceType.COUPON_CAMPAIGN: Manner(
-        Flow.CAMPAIGN, SettlementModel.PLATFORM_MOR, Bearer.PLATFORM, since=2, may_be_free=False, keeps_surplus=True
+        Flow.CAMPAIGN,
+        SettlementModel.PLATFORM_MOR,
+        Bearer.PLATFORM,
+        since=2,
+        may_be_free=False,
+        keeps_surplus=True,
+        late_payment=LatePayment.MANUAL,
+        needs_account=False,
     ),
 }
 

@@ -48,12 +48,11 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """Somebody wants to pay for a source."""
+    """Somebody wants to pay for a source: the caller's actor, or a guest."""
 
     caller: Caller
     source: Source
-    buyer: IdentityId
-    is_guest: bool
+    is_signed_in: bool
     promo_code: str | None = None
     invite_token: str | None = None
 
@@ -62,6 +61,8 @@ class Offer(msgspec.Struct, frozen=True):
     """What it costs and on what conditions, at this moment."""
 
     source: Source
+    buyer: IdentityId
+    """Whose it is to pay: nobody pays for another's, and a guest only for what is a guest's."""
     currency: Currency
     lines: tuple[Line, ...]
     expires_at: datetime
@@ -79,6 +80,7 @@ class Offer(msgspec.Struct, frozen=True):
     """Free things of one guard key are for each person so many times (FIN-082)."""
     free_per_person: int = 1
     guest_allowed: bool = False
+    """Whether somebody who is not signed in may pay (FIN-017)."""
 
 
 class Shop(Protocol):

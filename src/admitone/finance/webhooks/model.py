@@ -23,6 +23,10 @@ Word = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.:-]+$(?!\n)", min_length=1, ma
 """As providers name things. The pattern leaves no room for a person."""
 
 
+Name = tuple[str, str]
+"""Of an event: its source, and its id there (PAY-012)."""
+
+
 class ReceiptId(Id, prefix="whr"):
     """One event that a provider told us, however often it did."""
 
@@ -65,9 +69,8 @@ class Arrival(msgspec.Struct, frozen=True):
     """Of `account.updated`."""
 
     @property
-    def name(self) -> str:
-        """For ever: the key of its job (PAY-017)."""
-        return f"{self.envelope.source}:{self.envelope.id}"
+    def name(self) -> Name:
+        return (self.envelope.source, self.envelope.id)
 
 
 class Acknowledged(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from admitone.finance.gateways.api import Provider
 from admitone.finance.sources.api import PaymentId
-from admitone.finance.webhooks.model import OPEN, RECEIPT, TO_MEND, Arrival, Cursor, ReceiptId, ReceiptState
+from admitone.finance.webhooks.model import OPEN, RECEIPT, TO_MEND, Arrival, Cursor, Name, ReceiptId, ReceiptState
 from admitone.finance.webhooks.policy import Whose
 from admitone.kernel.crypto import KEYRING, Place
 from admitone.kernel.db import PlatformTx, Record, Tx
@@ -22,9 +22,6 @@ from admitone.kernel.ids import PLATFORM_ORGANIZATION
 from admitone.kernel.statements import Insert, columns
 
 LONGEST_REASON: Final = 500
-
-Name = tuple[str, str]
-"""Source and the provider's own id."""
 
 # -- Receiving
 
@@ -44,13 +41,14 @@ INSERT_RECEIPTS = Insert(
         "state": "text",
         "reason": "text",
         "received_at": "timestamptz",
+        "settled_at": "timestamptz",
     },
     on_conflict="(external_id, source) DO NOTHING",
     returning="id",
 )
 INSERT_PAYLOADS = Insert("webhooks.payload", {"receipt_id": "uuid", "sealed": "bytea", "created_at": "timestamptz"})
 FIND_BY_NAME = """
-    SELECT r.id, r.source, r.external_id, r.state, r.organization_id = $1 AS is_here
+    SELECT r.id, r.source, r.external_id, r.type, r.state, r.round, r.organization_id = $1 AS is_here
       FROM webhooks.receipt AS r
      WHERE r.external_id = ANY($2::text[])
 """
@@ -65,6 +63,7 @@ class NewReceipt:
     received_at: datetime
     state: ReceiptState = ReceiptState.RECEIVED
     reason: str | None = None
+    settled_at: datetime | None = None
 
     @property
     def source(self) -> str:
@@ -215,9 +214,7 @@ async def settle(tx: Tx, receipts: Mapping[UUID, PaymentId | None], to: ReceiptS
 
 async def bury(tx: PlatformTx, receipt: ReceiptId, to: ReceiptState, reason: str) -> bool:
     """Whether it was not settled otherwise meanwhile."""
-    return (
-        await tx.execute(BURY, receipt.uuid, to.value, reason, tx.now, PLATFORM_ORGANIZATION.uuid, list(OPEN)) == 1
-    )
+    return await tx.execute(BURY, receipt.uuid, to.value, reason, tx.now, PLATFORM_ORGANIZATION.uuid, list(OPEN)) == 1
 
 
 # -- What operators see

@@ -35,7 +35,7 @@ from admitone.foundation.authority.policy import (
     stop_of_organization,
     why_not,
 )
-from admitone.foundation.authority.queries import READING, find_scopes, find_stops
+from admitone.foundation.authority.queries import READING, find_scopes, find_stopped, find_stops
 from admitone.foundation.authority.resolving import TableAuthority
 from admitone.foundation.authority.sessions import Opened, Opening, Refresh, open_sessions, rotate
 from admitone.foundation.authority.store.members import (
@@ -92,6 +92,7 @@ __all__ = (
     "find_memberships",
     "find_overrides",
     "find_scopes",
+    "find_stopped",
     "find_stops",
     "find_switches",
     "includes",

@@ -45,4 +45,5 @@ MODULE = Module(
         PlatformKillSwitch,
         FeatureSwitched,
     ),
+    definer_functions=("stopped",),
 )

@@ -5,7 +5,7 @@ from typing import Final
 
 from admitone.foundation.authority.policy import scopes_of, stop_of
 from admitone.foundation.authority.store import reading
-from admitone.kernel.db import PlatformTx
+from admitone.kernel.db import PlatformTx, Tx
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId
 from admitone.kernel.scope import PlatformScope, Role
 
@@ -17,6 +17,12 @@ async def find_stops(tx: PlatformTx, guards: Iterable[str]) -> frozenset[str]:
     by_key = {stop_of(guard): guard for guard in guards}
     on = await reading.find_switches(tx, [(PLATFORM_ORGANIZATION.uuid, key) for key in by_key])
     return frozenset(by_key[key] for _, key in on)
+
+
+async def find_stopped(tx: Tx, guards: Iterable[str]) -> frozenset[str]:
+    """The same, for whoever is about to sell, in the organisation's own transaction."""
+    by_key = {stop_of(guard): guard for guard in sorted(guards)}
+    return frozenset(by_key[key] for key in await reading.find_stopped(tx, [*by_key]))
 
 
 async def find_scopes(tx: PlatformTx, organization: OrganizationId, identity: IdentityId) -> frozenset[str]:

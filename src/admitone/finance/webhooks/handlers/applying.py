@@ -7,7 +7,7 @@ the event means is payments' to decide; who is refused there ends here as a dead
 from collections.abc import Sequence
 
 from admitone.finance.gateways.api import Topic
-from admitone.finance.payments.api import AccountTold, Told, ask_for_fees, change_accounts, record
+from admitone.finance.payments.api import Told, record
 from admitone.finance.webhooks import store
 from admitone.finance.webhooks.errors import NotTheirPayment
 from admitone.finance.webhooks.facts import PayoutReported
@@ -27,11 +27,8 @@ async def apply(tx: Tx, deliveries: Sequence[Delivered[Handed]]) -> None:
     open_ones = await store.find_open(tx, [each.payload.receipt.uuid for each in deliveries])
     due = [each for each in deliveries if each.payload.receipt.uuid in open_ones]
     await _record(tx, [each for each in due if each.payload.event.topic is Topic.CHARGE])
-    await _change_accounts(tx, [each for each in due if each.payload.event.topic is Topic.ACCOUNT])
     for each in due:
         match each.payload.event.topic:
-            case Topic.BALANCE:
-                await ask_for_fees(tx, each.caller, each.key)
             case Topic.PAYOUT:
                 tx.publish(each.caller, _reported(each.payload))
     failpoints.reach("webhooks.before_settling")
@@ -52,16 +49,6 @@ def _told(each: Delivery) -> Told:
     payment, event = each.payload.payment, each.payload.event
     assert payment is not None, "a charge is handed on with its payment"
     return Told(each.caller, payment, each.payload.provider, event.refs, event.facts)
-
-
-async def _change_accounts(tx: Tx, changes: Sequence[Delivery]) -> None:
-    told = [
-        AccountTold(each.caller, each.payload.provider, account)
-        for each in changes
-        if (account := each.payload.event.account) is not None
-    ]
-    for outcome in await change_accounts(tx, told) if told else ():
-        _raise_refused(outcome)
 
 
 def _raise_refused(outcome: object) -> None:

@@ -16,7 +16,7 @@ from admitone.finance.webhooks import store
 from admitone.finance.webhooks.errors import PayloadGone
 from admitone.finance.webhooks.handlers.applying import apply
 from admitone.finance.webhooks.handlers.mourning import mourn
-from admitone.finance.webhooks.model import Handed, Received, ReceiptId, ReceiptState
+from admitone.finance.webhooks.model import Handed, ReceiptId, ReceiptState, Received
 from admitone.finance.webhooks.policy import Whose, refs_of, whose
 from admitone.finance.webhooks.telling import say
 from admitone.kernel import failpoints
@@ -34,7 +34,7 @@ async def resolve(tx: Tx, deliveries: Sequence[Delivered[Received]]) -> None:
     rows = {row["id"]: row for row in await store.list_to_resolve(tx, list(callers))}
     events = {own: _read(row) for own, row in rows.items()}
     ignored = [own for own, event in events.items() if event.topic is Topic.NOTHING]
-    await store.settle(tx, {own: None for own in ignored}, ReceiptState.IGNORED)
+    await store.settle(tx, dict.fromkeys(ignored), ReceiptState.IGNORED)
     theirs = await _resolved(tx, rows, {own: event for own, event in events.items() if own not in ignored})
     await store.hand_over(tx, theirs)
     failpoints.reach("webhooks.before_hand_on")
@@ -48,9 +48,7 @@ def _read(row: Record) -> ProviderEvent:
     return GATEWAYS().get(row["provider"]).read(payload, row["source"])
 
 
-async def _resolved(
-    tx: Tx, rows: Mapping[UUID, Record], events: Mapping[UUID, ProviderEvent]
-) -> dict[UUID, Whose]:
+async def _resolved(tx: Tx, rows: Mapping[UUID, Record], events: Mapping[UUID, ProviderEvent]) -> dict[UUID, Whose]:
     """Raises for the first that is nobody's: each is run alone then, and the others lose nothing by it."""
     owners: dict[Provider, dict[Ref, Owner]] = {}
     for provider in {Provider(rows[own]["provider"]) for own in events}:

@@ -6,7 +6,7 @@ from uuid import UUID
 from admitone.foundation.authority.model import KeyPurpose, Known, KnownKey, KnownSession, Membership
 from admitone.foundation.authority.policy import Switch, membership_in
 from admitone.foundation.authority.store.members import JOIN_STANDING, STANDING, member_of, override_of
-from admitone.kernel.db import PlatformTx, Record
+from admitone.kernel.db import PlatformTx, Record, Tx
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId
 
 # One statement for all who arrived together. Each part is found by one index, whatever the tables held when the plan
@@ -54,6 +54,9 @@ FIND_SWITCHES = """
 """
 
 
+FIND_STOPPED = "SELECT stopped AS key FROM authority.stopped($1, $2::text[], $3)"
+
+
 FIND_MEMBERSHIP = f"""
     SELECT {STANDING}
       FROM authority.branch AS b
@@ -78,6 +81,11 @@ async def find_switches(tx: PlatformTx, switches: Iterable[Switch]) -> frozenset
         return frozenset()
     rows = await tx.fetch(FIND_SWITCHES, [home for home, _ in wanted], [key for _, key in wanted], tx.now)
     return frozenset((row["organization_id"], row["key"]) for row in rows)
+
+
+async def find_stopped(tx: Tx, keys: Sequence[str]) -> list[str]:
+    """Those of them that stand."""
+    return [row["key"] for row in await tx.fetch(FIND_STOPPED, keys, tx.now)]
 
 
 async def find_membership(tx: PlatformTx, organization: UUID, identity: UUID) -> Membership | None:

@@ -1,0 +1,145 @@
+"""What a posting is in transfers, and what transfers are in movements. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Final
+from uuid import UUID, uuid5
+
+import msgspec
+
+from admitone.finance.ledger.model import Account, Holding, Leg, Posting, Transfer, TransferId
+from admitone.finance.ledger.templates import TEMPLATES
+from admitone.kernel.ids import uuid7
+
+MOST_MINOR: Final = 10**15
+"""Nobody pays more at once; the table says the same, so that no sum of them leaves 64 bits in our time."""
+
+
+class NoSuchTemplate(Exception):
+    """An event was posted along a flow for which no template says what it means. That is a bug."""
+
+
+class WrongAmounts(Exception):
+    """A posting's amounts are not those that its template moves. That is a bug."""
+
+
+class PostedOtherwise(Exception):
+    """The same cause was posted before with other amounts. That is a bug: what is corrected has a cause of its own."""
+
+
+class Delta(msgspec.Struct, frozen=True):
+    """What one transaction moved in one city."""
+
+    id: UUID
+    city_code: str
+    day: date
+    accounts: list[Account]
+    payees: list[UUID]
+    currencies: list[str]
+    debits: list[int]
+    credits: list[int]
+    transfers: list[UUID]
+    posted_at: datetime
+
+
+def transaction_of(organization: UUID, posting: Posting) -> UUID:
+    """The same whenever the same is posted, so that a replay names what the first run made."""
+    payment = posting.payment.uuid.hex if posting.payment else ""
+    return uuid5(organization, f"{payment}:{posting.event}:{posting.line}:{posting.cause}")
+
+
+def transfers_of(organization: UUID, posting: Posting, transaction: UUID, at: datetime) -> list[Transfer]:
+    """The legs of its template that move anything."""
+    return [
+        Transfer(
+            TransferId.new(),
+            transaction,
+            posting.city_code,
+            posting.payee or organization,
+            leg.entry,
+            posting.event,
+            posting.flow,
+            posting.line,
+            leg.debit,
+            leg.credit,
+            posting.amounts[leg.amount],
+            posting.currency,
+            posting.payment,
+            posting.source.type if posting.source else None,
+            posting.source.id if posting.source else None,
+            posting.cause,
+            posting.caller.correlation_id,
+            posting.reference,
+            at,
+        )
+        for leg in _legs_of(posting)
+        if posting.amounts[leg.amount]
+    ]
+
+
+def _legs_of(posting: Posting) -> Sequence[Leg]:
+    legs = TEMPLATES.get((posting.event, posting.flow))
+    if legs is None:
+        raise NoSuchTemplate(f"{posting.event} along {posting.flow}")
+    if posting.amounts.keys() != {leg.amount for leg in legs}:
+        raise WrongAmounts(f"{posting.event} along {posting.flow} was given {sorted(posting.amounts)}")
+    for name, minor in posting.amounts.items():
+        if type(minor) is not int or not 0 <= minor <= MOST_MINOR:
+            raise WrongAmounts(f"{posting.event} along {posting.flow}: {name} is {minor!r}")
+    return legs
+
+
+def once(transfer: Transfer) -> tuple[str, str, str, int]:
+    """By what a transfer is made only once (CF-38)."""
+    payment = transfer.payment_id.uuid.hex if transfer.payment_id else ""
+    return payment, transfer.entry_type, transfer.causation_id, transfer.line
+
+
+def check_replays(asked: Iterable[Transfer], known: Mapping[tuple[str, str, str, int], Transfer]) -> None:
+    """What is there already must be what is asked for: the accounts may differ, because a guest who left meanwhile has
+    turned a flow into another, and the amounts may not."""
+    for each in asked:
+        there = known[once(each)]
+        if (there.amount_minor, there.currency) != (each.amount_minor, each.currency):
+            raise PostedOtherwise(f"{each.entry_type} of {each.causation_id!r}")
+
+
+def deltas_of(transfers: Sequence[Transfer]) -> Iterator[Delta]:
+    """One for each city."""
+    for city in sorted({each.city_code for each in transfers}):
+        yield _delta(city, [each for each in transfers if each.city_code == city])
+
+
+def _delta(city: str, transfers: Sequence[Transfer]) -> Delta:
+    moved = movements_of(transfers)
+    at = transfers[0].posted_at
+    return Delta(
+        uuid7(),
+        city,
+        day_of(at),
+        [holding.account for holding in moved],
+        [holding.payee for holding in moved],
+        [holding.currency for holding in moved],
+        [debit for debit, _ in moved.values()],
+        [credit for _, credit in moved.values()],
+        [each.id.uuid for each in transfers],
+        at,
+    )
+
+
+def movements_of(transfers: Iterable[Transfer]) -> dict[Holding, tuple[int, int]]:
+    """Debits and credits of each account that they touch."""
+    moved: dict[Holding, tuple[int, int]] = {}
+    for each in transfers:
+        for account, debit, credit in (
+            (each.debit_account, each.amount_minor, 0),
+            (each.credit_account, 0, each.amount_minor),
+        ):
+            holding = Holding(account, each.payee_id, each.currency)
+            debits, credits_ = moved.get(holding, (0, 0))
+            moved[holding] = debits + debit, credits_ + credit
+    return moved
+
+
+def day_of(at: datetime) -> date:
+    return at.astimezone(UTC).date()

@@ -1,0 +1,82 @@
+"""What can be asked of the ledger. A balance is the fold of its transfers at any moment, rolled or not."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, time
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from admitone.finance.ledger import policy
+from admitone.finance.ledger.model import CHART, Account, AccountClass, Balance, Holding, Transfer
+from admitone.finance.ledger.store import balances as balance_store
+from admitone.finance.ledger.store import transfers as transfer_store
+from admitone.finance.sources.api import PaymentId
+from admitone.kernel.db import Tx
+from admitone.kernel.money import Currency, Money
+
+MOST_TRANSFERS: Final = 10_000
+MOST_BALANCES: Final = 1_000
+
+
+class TrialBalance(msgspec.Struct, frozen=True):
+    """One currency: what stands on each account that was ever touched, and on each class (MOR-006)."""
+
+    currency: Currency
+    accounts: dict[Account, int]
+    """Positive on the side on which accounts of the class grow."""
+    classes: dict[AccountClass, int]
+    debits_minor: int
+    credits_minor: int
+
+
+async def net_of(tx: Tx, payments: Sequence[PaymentId]) -> dict[PaymentId, Money]:
+    """`netToOrg`: what of each payment is the payee's, by the lines on the position and no type of entry (FIN-036). A
+    payment for which nothing was posted is not among them."""
+    sums = await transfer_store.sum_positions(tx, payments)
+    nets = dict(sums)
+    if len(nets) != len(sums):
+        raise AssertionError("a payment was posted in two currencies")
+    return nets
+
+
+async def list_transfers_of(tx: Tx, payments: Sequence[PaymentId]) -> list[Transfer]:
+    """In the order in which they were posted."""
+    return await transfer_store.list_by_payment(tx, payments, MOST_TRANSFERS)
+
+
+async def balances(
+    tx: Tx,
+    accounts: Sequence[Account] | None = None,
+    payee: UUID | None = None,
+    *,
+    after: Holding | None = None,
+    limit: int = MOST_BALANCES,
+) -> list[Balance]:
+    """By account, payee and currency; left out, of all accounts and payees."""
+    return await balance_store.list_balances(tx, accounts, payee, after, limit)
+
+
+async def balance_as_of(tx: Tx, account: Account, payee: UUID, currency: Currency, instant: datetime) -> Balance:
+    """What stood there at that instant: the days before it, and the transfers of its own day."""
+    day = policy.day_of(instant)
+    midnight = datetime.combine(day, time(), UTC)
+    return await balance_store.sum_moved_until(tx, Holding(account, payee, currency), day, midnight, instant)
+
+
+async def trial_balance(tx: Tx) -> list[TrialBalance]:
+    """One for each currency; debits equal credits in each."""
+    sums = await balance_store.sum_accounts(tx)
+    return [_trial(currency, sums) for currency in sorted({currency for _, currency, *_ in sums})]
+
+
+def _trial(currency: Currency, sums: Sequence[tuple[Account, Currency, int, int]]) -> TrialBalance:
+    accounts: dict[Account, int] = {}
+    classes = dict.fromkeys(AccountClass, 0)
+    debits = credits_ = 0
+    for account, _, debit, credit in (each for each in sums if each[1] == currency):
+        amount = debit - credit if CHART[account].grows_by_debit else credit - debit
+        accounts[account] = amount
+        classes[CHART[account]] += amount
+        debits, credits_ = debits + debit, credits_ + credit
+    return TrialBalance(currency, accounts, classes, debits, credits_)

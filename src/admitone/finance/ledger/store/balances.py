@@ -1,0 +1,134 @@
+"""Deltas, and the balances that they are folded into. A balance is always the folded row and the deltas still open,
+read in one statement: at every moment a movement stands in exactly one of them."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from uuid import UUID
+
+from admitone.finance.ledger.model import Account, Balance, Holding
+from admitone.finance.ledger.policy import Delta
+from admitone.kernel.db import Record, Tx
+from admitone.kernel.money import Currency
+from admitone.kernel.statements import Insert
+
+INSERT_DELTAS = Insert(
+    "ledger.delta",
+    {
+        "id": "uuid",
+        "city_code": "text",
+        "day": "date",
+        "accounts": "text[]",
+        "payees": "uuid[]",
+        "currencies": "text[]",
+        "debits": "bigint[]",
+        "credits": "bigint[]",
+        "transfers": "uuid[]",
+        "posted_at": "timestamptz",
+    },
+)
+
+
+LIST_BALANCES = """
+    SELECT m.account, m.payee_id, m.currency, sum(m.debits)::bigint AS debits_minor,
+           sum(m.credits)::bigint AS credits_minor
+      FROM (SELECT b.account, b.payee_id, b.currency, b.debits_minor AS debits, b.credits_minor AS credits
+              FROM ledger.balance AS b
+             WHERE b.organization_id = $1
+               AND ($2::text[] IS NULL OR b.account = ANY($2::text[]))
+               AND ($3::uuid IS NULL OR b.payee_id = $3::uuid)
+             UNION ALL
+            SELECT v.account, v.payee_id, v.currency, v.debits, v.credits
+              FROM ledger.delta AS d
+             CROSS JOIN LATERAL unnest(d.accounts, d.payees, d.currencies, d.debits, d.credits)
+                AS v (account, payee_id, currency, debits, credits)
+             WHERE d.organization_id = $1
+               AND ($2::text[] IS NULL OR v.account = ANY($2::text[]))
+               AND ($3::uuid IS NULL OR v.payee_id = $3::uuid)) AS m
+     WHERE ($4::text IS NULL OR (m.account, m.payee_id, m.currency) > ($4::text, $5::uuid, $6::text))
+     GROUP BY m.account, m.payee_id, m.currency
+     ORDER BY m.account, m.payee_id, m.currency
+     LIMIT $7
+"""
+
+
+SUM_MOVED_UNTIL = """
+    SELECT COALESCE(sum(m.debits), 0)::bigint AS debits_minor, COALESCE(sum(m.credits), 0)::bigint AS credits_minor
+      FROM (SELECT b.debits_minor AS debits, b.credits_minor AS credits
+              FROM ledger.balance_day AS b
+             WHERE b.organization_id = $1
+               AND b.account = $2
+               AND b.payee_id = $3
+               AND b.currency = $4
+               AND b.day < $5
+             UNION ALL
+            SELECT v.debits, v.credits
+              FROM ledger.delta AS d
+             CROSS JOIN LATERAL unnest(d.accounts, d.payees, d.currencies, d.debits, d.credits)
+                AS v (account, payee_id, currency, debits, credits)
+             WHERE d.organization_id = $1
+               AND d.day < $5
+               AND v.account = $2
+               AND v.payee_id = $3
+               AND v.currency = $4
+             UNION ALL
+            SELECT t.amount_minor, 0
+              FROM ledger.transfer AS t
+             WHERE t.organization_id = $1
+               AND t.debit_account = $2
+               AND t.payee_id = $3
+               AND t.currency = $4
+               AND t.posted_at >= $6
+               AND t.posted_at <= $7
+             UNION ALL
+            SELECT 0, t.amount_minor
+              FROM ledger.transfer AS t
+             WHERE t.organization_id = $1
+               AND t.credit_account = $2
+               AND t.payee_id = $3
+               AND t.currency = $4
+               AND t.posted_at >= $6
+               AND t.posted_at <= $7) AS m
+"""
+
+
+SUM_ACCOUNTS = """
+    SELECT m.account, m.currency, sum(m.debits)::bigint AS debits_minor, sum(m.credits)::bigint AS credits_minor
+      FROM (SELECT b.account, b.currency, b.debits_minor AS debits, b.credits_minor AS credits
+              FROM ledger.balance AS b
+             WHERE b.organization_id = $1
+             UNION ALL
+            SELECT v.account, v.currency, v.debits, v.credits
+              FROM ledger.delta AS d
+             CROSS JOIN LATERAL unnest(d.accounts, d.currencies, d.debits, d.credits)
+                AS v (account, currency, debits, credits)
+             WHERE d.organization_id = $1) AS m
+     GROUP BY m.account, m.currency
+"""
+
+
+async def insert_deltas(tx: Tx, deltas: Sequence[Delta]) -> None:
+    await tx.insert_exactly(INSERT_DELTAS, deltas)
+
+
+async def list_balances(
+    tx: Tx, accounts: Sequence[Account] | None, payee: UUID | None, after: Holding | None, limit: int
+) -> list[Balance]:
+    start = (after.account, after.payee, after.currency) if after else (None, None, None)
+    return [_balance(row) for row in await tx.fetch(LIST_BALANCES, accounts, payee, *start, limit)]
+
+
+async def sum_moved_until(tx: Tx, holding: Holding, day: date, midnight: datetime, instant: datetime) -> Balance:
+    [row] = await tx.fetch(SUM_MOVED_UNTIL, holding.account, holding.payee, holding.currency, day, midnight, instant)
+    return Balance(holding, row["debits_minor"], row["credits_minor"])
+
+
+async def sum_accounts(tx: Tx) -> list[tuple[Account, Currency, int, int]]:
+    return [
+        (Account(row["account"]), row["currency"], row["debits_minor"], row["credits_minor"])
+        for row in await tx.fetch(SUM_ACCOUNTS)
+    ]
+
+
+def _balance(row: Record) -> Balance:
+    holding = Holding(Account(row["account"]), row["payee_id"], row["currency"])
+    return Balance(holding, row["debits_minor"], row["credits_minor"])

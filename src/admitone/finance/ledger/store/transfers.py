@@ -1,0 +1,115 @@
+"""Transfers, to add and to read. Nothing here changes one."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from admitone.finance.ledger.model import POSITION, Transfer, TransferId
+from admitone.finance.sources.api import PaymentId
+from admitone.kernel.db import Record, Tx
+from admitone.kernel.money import Money
+from admitone.kernel.statements import Insert
+
+INSERT_TRANSFERS = Insert(
+    "ledger.transfer",
+    {
+        "id": "uuid",
+        "transaction_id": "uuid",
+        "city_code": "text",
+        "payee_id": "uuid",
+        "entry_type": "text",
+        "event": "text",
+        "flow": "text",
+        "line": "integer",
+        "debit_account": "text",
+        "credit_account": "text",
+        "amount_minor": "bigint",
+        "currency": "text",
+        "payment_id": "uuid",
+        "source_type": "text",
+        "source_id": "text",
+        "causation_id": "text",
+        "correlation_id": "uuid",
+        "reference": "text",
+        "posted_at": "timestamptz",
+    },
+    on_conflict="DO NOTHING",
+    returning="id",
+)
+
+
+COLUMNS = """t.id, t.transaction_id, t.city_code, t.payee_id, t.entry_type, t.event, t.flow, t.line, t.debit_account,
+           t.credit_account, t.amount_minor, t.currency, t.payment_id, t.source_type, t.source_id, t.causation_id,
+           t.correlation_id, t.reference, t.posted_at"""
+
+
+FIND_BY_CAUSE = f"""
+    SELECT {COLUMNS}
+      FROM ledger.transfer AS t
+     WHERE t.organization_id = $1
+       AND t.payment_id = ANY($2::uuid[])
+       AND t.entry_type = ANY($3::text[])
+       AND t.causation_id = ANY($4::text[])
+     UNION ALL
+    SELECT {COLUMNS}
+      FROM ledger.transfer AS t
+     WHERE t.organization_id = $1
+       AND t.payment_id IS NULL
+       AND t.entry_type = ANY($3::text[])
+       AND t.causation_id = ANY($4::text[])
+"""  # noqa: S608, of constants
+
+
+LIST_BY_PAYMENT = f"""
+    SELECT {COLUMNS}
+      FROM ledger.transfer AS t
+     WHERE t.organization_id = $1
+       AND t.payment_id = ANY($2::uuid[])
+     ORDER BY t.id
+     LIMIT $3
+"""  # noqa: S608, of constants
+
+
+SUM_POSITIONS = """
+    SELECT payment_id, currency,
+           (COALESCE(sum(amount_minor) FILTER (WHERE credit_account = ANY($3::text[])), 0)
+            - COALESCE(sum(amount_minor) FILTER (WHERE debit_account = ANY($3::text[])), 0))::bigint AS net_minor
+      FROM ledger.transfer
+     WHERE organization_id = $1
+       AND payment_id = ANY($2::uuid[])
+     GROUP BY payment_id, currency
+"""
+
+
+async def insert_transfers(tx: Tx, transfers: Sequence[Transfer]) -> set[TransferId]:
+    """Those that were not there yet."""
+    return {TransferId(row["id"]) for row in await tx.insert_many(INSERT_TRANSFERS, transfers)}
+
+
+async def find_by_cause(tx: Tx, like: Sequence[Transfer]) -> list[Transfer]:
+    """What was posted for the same causes before, and what else has one of their payments, types and causes."""
+    rows = await tx.fetch(
+        FIND_BY_CAUSE,
+        sorted({each.payment_id.uuid for each in like if each.payment_id}),
+        sorted({each.entry_type for each in like}),
+        sorted({each.causation_id for each in like}),
+    )
+    return [transfer_in(row) for row in rows]
+
+
+async def list_by_payment(tx: Tx, payments: Sequence[PaymentId], limit: int) -> list[Transfer]:
+    rows = await tx.fetch(LIST_BY_PAYMENT, [payment.uuid for payment in payments], limit)
+    return [transfer_in(row) for row in rows]
+
+
+async def sum_positions(tx: Tx, payments: Sequence[PaymentId]) -> list[tuple[PaymentId, Money]]:
+    rows = await tx.fetch(SUM_POSITIONS, [payment.uuid for payment in payments], sorted(POSITION))
+    return [(PaymentId(row["payment_id"]), Money(row["net_minor"], row["currency"])) for row in rows]
+
+
+def transfer_in(row: Record) -> Transfer:
+    found: dict[str, Any] = dict(row)
+    found["id"] = TransferId(found["id"])
+    found["payment_id"] = PaymentId(found["payment_id"]) if found["payment_id"] else None
+    return msgspec.convert(found, Transfer)

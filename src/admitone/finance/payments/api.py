@@ -1,0 +1,29 @@
+"""The door for other packages: what happened to payments is recorded here, and asked here."""
+
+from admitone.finance.payments.commands.recording import record
+from admitone.finance.payments.model import (
+    PAID,
+    AccountTold,
+    Owner,
+    Payment,
+    Recorded,
+    Status,
+    Told,
+    is_paid,
+)
+from admitone.finance.payments.store.payments import find_payments
+from admitone.finance.payments.store.references import find_refs as find_owners
+
+__all__ = (
+    "PAID",
+    "AccountTold",
+    "Owner",
+    "Payment",
+    "Recorded",
+    "Status",
+    "Told",
+    "find_owners",
+    "find_payments",
+    "is_paid",
+    "record",
+)

@@ -1,0 +1,141 @@
+"""What payments refuse."""
+
+from admitone.kernel.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated, Unavailable
+
+
+class PaymentNotFound(NotFound):
+    """There is no such payment."""
+
+    code = "PAYMENT_NOT_FOUND"
+
+
+class SourceNotSold(NotFound):
+    """Nothing of this kind is sold here."""
+
+    code = "SOURCE_NOT_FOUND"
+
+
+class PriceChanged(Conflict):
+    """The price is no longer what you were shown."""
+
+    code = "PRICE_CHANGED"
+    next_step = "Look at the new price, and pay again if you agree."
+    snapshot_hash: str
+    amount_minor: int
+    currency: str
+
+
+class KeyUsedBefore(Conflict):
+    """This idempotency key was used for another payment of the same thing."""
+
+    code = "IDEMPOTENCY_KEY_REUSED"
+    next_step = "Repeat exactly what you sent before, or use a new key."
+
+
+class PaymentInProgress(Conflict):
+    """Somebody is paying for this already."""
+
+    code = "PAYMENT_IN_PROGRESS"
+    next_step = "Finish or cancel that payment first."
+
+
+class AlreadyPaid(Conflict):
+    """This is paid already."""
+
+    code = "ALREADY_PAID"
+
+
+class OfferEnded(Conflict):
+    """It is not kept for you any longer."""
+
+    code = "OFFER_ENDED"
+    next_step = "Begin again; there may still be some left."
+
+
+class NotYours(NotFound):
+    """There is nothing here for you to pay."""
+
+    code = "SOURCE_NOT_FOUND"
+
+
+class SignInToPay(Unauthenticated):
+    """Sign in to pay for this."""
+
+    code = "UNAUTHENTICATED"
+
+
+class ConnectNotReady(Forbidden):
+    """This organisation cannot take payments yet."""
+
+    code = "FINANCE_CONNECT_NOT_READY"
+    next_step = "The organisation completes its account at the payment provider first."
+
+
+class OnRiskHold(Forbidden):
+    """New payments to this organisation are on hold."""
+
+    code = "FINANCE_RISK_HOLD"
+    next_step = "Write to support; somebody is looking at it."
+
+
+class SaleStopped(Forbidden):
+    """This is not sold at the moment."""
+
+    code = "SALE_STOPPED"
+
+
+class GatewayKeyMissing(Unavailable):
+    """Paid checkout is not configured here: there is no provider for this way of paying."""
+
+    code = "CONFIG_STRIPE_KEY_MISSING"
+    retryable = False
+
+
+class MethodNotForCurrency(Invalid):
+    """This way of paying does not take this currency."""
+
+    code = "METHOD_NOT_FOR_CURRENCY"
+
+
+class FreeNotAllowed(Forbidden):
+    """This is never given away."""
+
+    code = "FREE_NOT_ALLOWED"
+
+
+class FreeUncounted(Conflict):
+    """This costs nothing, and nobody has looked yet how often you come."""
+
+    code = "FREE_UNCOUNTED"
+
+
+class FreeLimitReached(Forbidden):
+    """You have had this for nothing as often as one person may."""
+
+    code = "FREE_LIMIT_REACHED"
+
+
+class NotReturnable(Conflict):
+    """There is no money here that waits for a decision."""
+
+    code = "NOTHING_UNAPPLIED"
+
+
+class GatewayRefused(Conflict):
+    """The payment provider refused this payment."""
+
+    code = "GATEWAY_REFUSED"
+    next_step = "Try another way of paying."
+    reason: str
+
+
+class ForeignReference(Conflict):
+    """The provider's reference belongs to another payment."""
+
+    code = "FOREIGN_REFERENCE"
+
+
+class AccountMismatch(Conflict):
+    """The account is not this organisation's."""
+
+    code = "ACCOUNT_MISMATCH"

@@ -1,0 +1,299 @@
+"""What a payment is, in which states it can be, and what is asked of this package."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from admitone.finance.gateways.api import (
+    Account,
+    FactKind,
+    Method,
+    PixCode,
+    Provider,
+    ProviderFact,
+    Ref,
+)
+from admitone.finance.sources.api import SOURCE_TYPES, Flow, Manner, PaymentId, SettlementModel, Source
+from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.scope import Caller
+from admitone.kernel.states import Lifecycle
+
+
+class Status(StrEnum):
+    """Where a payment stands. FIN-050's states are a projection of these (unification (c))."""
+
+    CREATED = "CREATED"
+    PENDING = "PENDING"
+    REQUIRES_ACTION = "REQUIRES_ACTION"
+    PROCESSING = "PROCESSING"
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+    CANCELLED = "CANCELLED"
+    EXPIRED = "EXPIRED"
+    NEEDS_MANUAL = "NEEDS_MANUAL"
+    PARTIAL_REFUND = "PARTIAL_REFUND"
+    REFUNDED = "REFUNDED"
+    DISPUTED = "DISPUTED"
+    CHARGEBACK_WON = "CHARGEBACK_WON"
+    CHARGEBACK_LOST = "CHARGEBACK_LOST"
+
+
+S = Status
+_WAITING: Final = (S.PENDING, S.REQUIRES_ACTION, S.PROCESSING)
+_OUTCOMES: Final = (S.SUCCEEDED, S.FAILED, S.CANCELLED, S.EXPIRED, S.NEEDS_MANUAL)
+_PROVES_CAPTURE: Final = (S.PARTIAL_REFUND, S.REFUNDED, S.DISPUTED)
+
+PAYMENT: Final = Lifecycle(
+    "payment",
+    initial=S.CREATED,
+    moves={
+        S.CREATED: (*_WAITING, *_OUTCOMES, *_PROVES_CAPTURE),
+        S.PENDING: (S.REQUIRES_ACTION, S.PROCESSING, *_OUTCOMES, *_PROVES_CAPTURE),
+        S.REQUIRES_ACTION: (S.PENDING, S.PROCESSING, *_OUTCOMES, *_PROVES_CAPTURE),
+        S.PROCESSING: (S.PENDING, S.REQUIRES_ACTION, *_OUTCOMES, *_PROVES_CAPTURE),
+        S.FAILED: (*_WAITING, S.SUCCEEDED, S.CANCELLED, S.EXPIRED, S.NEEDS_MANUAL, *_PROVES_CAPTURE),
+        S.CANCELLED: (S.NEEDS_MANUAL,),
+        S.EXPIRED: (S.NEEDS_MANUAL,),
+        S.NEEDS_MANUAL: (S.SUCCEEDED, S.REFUNDED, S.DISPUTED, S.CANCELLED),
+        S.SUCCEEDED: _PROVES_CAPTURE,
+        S.PARTIAL_REFUND: (S.REFUNDED, S.DISPUTED),
+        S.DISPUTED: (S.CHARGEBACK_WON, S.CHARGEBACK_LOST, S.PARTIAL_REFUND, S.REFUNDED, S.NEEDS_MANUAL),
+        S.CHARGEBACK_WON: _PROVES_CAPTURE,
+    },
+)
+
+OPEN: Final = frozenset({S.CREATED, *_WAITING})
+"""Somebody may still pay, and nobody else may begin to."""
+CLOSABLE: Final = OPEN | {S.FAILED}
+PAID: Final = frozenset({S.SUCCEEDED, S.PARTIAL_REFUND, S.CHARGEBACK_WON})
+"""Paid, and not fully reversed: the one predicate (FIN-001)."""
+FINAL: Final = frozenset(Status) - OPEN - {S.FAILED, S.NEEDS_MANUAL, S.DISPUTED}
+
+
+def is_paid(status: Status) -> bool:
+    return status in PAID
+
+
+class RefundState(StrEnum):
+    NONE = "NONE"
+    PENDING = "PENDING"
+    FAILED = "FAILED"
+
+
+class Scenario(StrEnum):
+    PAID = "PAID"
+    FREE_CHECKOUT = "FREE_CHECKOUT"
+
+
+class PaymentMethod(StrEnum):
+    CARD = "CARD"
+    PIX = "PIX"
+    FREE = "FREE"
+
+
+class Reason(StrEnum):
+    """Why money paid for nothing."""
+
+    LATE = "LATE"
+    AMOUNT_MISMATCH = "AMOUNT_MISMATCH"
+    CURRENCY_MISMATCH = "CURRENCY_MISMATCH"
+    SOURCE_ALREADY_PAID = "SOURCE_ALREADY_PAID"
+    SURPLUS = "SURPLUS"
+    SECOND_CAPTURE = "SECOND_CAPTURE"
+
+
+class ReceiptState(StrEnum):
+    OPEN = "OPEN"
+    RETURNING = "RETURNING"
+    RETURNED = "RETURNED"
+    APPLIED = "APPLIED"
+    LOST = "LOST"
+
+
+RECEIPT: Final = Lifecycle(
+    "unapplied_receipt",
+    initial=ReceiptState.OPEN,
+    moves={
+        ReceiptState.OPEN: (ReceiptState.RETURNING, ReceiptState.RETURNED, ReceiptState.APPLIED, ReceiptState.LOST),
+        ReceiptState.RETURNING: (ReceiptState.OPEN, ReceiptState.RETURNED, ReceiptState.LOST),
+    },
+)
+
+
+class IntentAction(StrEnum):
+    OPEN = "OPEN"
+    REFUND = "REFUND"
+
+
+class IntentState(StrEnum):
+    OPEN = "OPEN"
+    DONE = "DONE"
+    REFUSED = "REFUSED"
+
+
+INTENT: Final = Lifecycle(
+    "gateway_intent", initial=IntentState.OPEN, moves={IntentState.OPEN: (IntentState.DONE, IntentState.REFUSED)}
+)
+
+
+class Onboarding(StrEnum):
+    PENDING = "PENDING"
+    COMPLETE = "COMPLETE"
+    RESTRICTED = "RESTRICTED"
+
+
+class FeesStatus(StrEnum):
+    PENDING = "PENDING"
+    FINAL = "FINAL"
+
+
+APPLIED: Final = "APPLIED"
+"""The kind of the one fact that no provider tells: somebody here decided that the money pays for its source."""
+
+
+class RecordedFact(msgspec.Struct, frozen=True):
+    """A fact as it stands in the book."""
+
+    kind: FactKind | str
+    key: str
+    at: datetime
+    reference: str
+    amount_minor: int = 0
+    currency: str = ""
+    total_minor: int = 0
+    fee_minor: int = 0
+    code: str = ""
+    ordinal: int = 0
+    """The order in which we learnt it."""
+
+    @classmethod
+    def of(cls, fact: ProviderFact) -> "RecordedFact":
+        return cls(**msgspec.structs.asdict(fact))
+
+
+class Payment(msgspec.Struct, frozen=True):
+    """A payment as its row has it."""
+
+    id: PaymentId
+    organization: OrganizationId
+    city_code: str
+    identity: IdentityId
+    payee: UUID
+    source: Source
+    flow: Flow
+    settlement: SettlementModel
+    scenario: Scenario
+    method: PaymentMethod
+    provider: Provider | None
+    account: str | None
+    livemode: bool
+    amount_minor: int
+    fee_minor: int
+    currency: str
+    fee_policy_version: str
+    snapshot: str
+    snapshot_hash: str
+    subjects: tuple[str, ...]
+    idempotency_key: str
+    request_hash: bytes
+    correlation_id: UUID
+    status: Status
+    refund_state: RefundState
+    manual_reason: Reason | None
+    applied: bool
+    captured_minor: int
+    refunded_minor: int
+    failed_attempts: int
+    processor_fees_status: FeesStatus
+    processor_fees_actual: int | None
+    charge_id: str | None
+    version: int
+    created_at: datetime
+    changed_at: datetime
+    expires_at: datetime
+
+    @property
+    def manner(self) -> Manner:
+        return SOURCE_TYPES[self.source.type]
+
+
+class GatewayIntent(msgspec.Struct, frozen=True):
+    """What we ask a provider, and whether it has answered."""
+
+    id: UUID
+    payment: PaymentId
+    action: IntentAction
+    state: IntentState
+    amount_minor: int
+    currency: str
+    description: str
+    return_url: str | None = None
+    reason: str | None = None
+    answer: bytes | None = None
+    created_at: datetime | None = None
+
+
+class Way(msgspec.Struct, frozen=True):
+    """How the customer goes on: what the provider answered when the charge was opened."""
+
+    client_secret: str | None = None
+    redirect_url: str | None = None
+    pix: PixCode | None = None
+
+
+# -- What is asked of us
+
+
+class Checkout(msgspec.Struct, frozen=True):
+    """Somebody wants to pay for a source."""
+
+    caller: Caller
+    source: Source
+    method: Method
+    idempotency_key: str
+    buyer: IdentityId | None
+    """Whom the caller says it is for; it must be so."""
+    snapshot_hash: str | None = None
+    amount_minor: int | None = None
+    currency: str | None = None
+    promo_code: str | None = None
+    invite_token: str | None = None
+    return_url: str | None = None
+    counted: bool = False
+    """That the limits of what is free were asked."""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What a provider says of a payment."""
+
+    caller: Caller
+    payment: PaymentId
+    provider: Provider
+    refs: tuple[Ref, ...]
+    facts: tuple[ProviderFact, ...]
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """Where the payment stands now, and whether anything was new."""
+
+    payment: PaymentId
+    status: Status
+    fresh: bool
+
+
+class AccountTold(msgspec.Struct, frozen=True):
+    """What a provider says of an organisation's account."""
+
+    caller: Caller
+    provider: Provider
+    account: Account
+
+
+class Owner(msgspec.Struct, frozen=True):
+    """Whose an object at a provider is."""
+
+    organization: OrganizationId
+    payment: PaymentId | None

@@ -1,0 +1,54 @@
+"""What is ordered of a provider for a payment: pure, so that whoever repeats an order repeats it exactly."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from admitone.finance.gateways.api import ChargeOrder, Method, RefundOrder
+from admitone.finance.payments.model import GatewayIntent, Payment
+from admitone.finance.sources.api import SettlementModel
+from admitone.kernel.scope import Caller
+
+LASTS: Final = {Method.CARD: timedelta(minutes=30), Method.PIX: timedelta(minutes=15)}
+"""How long somebody has to pay, unless it is kept for them for less (U-24, PAY-052)."""
+
+
+def expires_at(method: Method, now: datetime, offered_until: datetime) -> datetime:
+    return min(offered_until, now + LASTS[method])
+
+
+def charge_order(payment: Payment, intent: GatewayIntent, caller: Caller) -> ChargeOrder:
+    """A destination charge with our fee where the organisation is the merchant, else a charge of our own (FIN-005)."""
+    is_theirs = payment.settlement is SettlementModel.ORG_MOR
+    return ChargeOrder(
+        caller=caller,
+        key=intent.id,
+        payment=payment.id,
+        organization=payment.organization,
+        method=Method(payment.method),
+        amount_minor=payment.amount_minor,
+        currency=payment.currency,
+        settlement=payment.settlement,
+        account=payment.account if is_theirs else None,
+        application_fee_minor=payment.fee_minor if is_theirs else 0,
+        description=intent.description,
+        expires_at=payment.expires_at,
+        metadata=(("source_type", payment.source.type.value), ("source_id", payment.source.id)),
+        return_url=intent.return_url,
+    )
+
+
+def return_order(payment: Payment, intent: GatewayIntent, caller: Caller) -> RefundOrder:
+    """Give back money that paid for nothing: all of it, with our fee."""
+    assert payment.charge_id is not None
+    is_theirs = payment.settlement is SettlementModel.ORG_MOR
+    return RefundOrder(
+        caller=caller,
+        key=intent.id,
+        payment=payment.id,
+        organization=payment.organization,
+        charge=payment.charge_id,
+        amount_minor=intent.amount_minor,
+        currency=intent.currency,
+        application_fee_minor=payment.fee_minor if is_theirs else 0,
+        reverse_transfer=is_theirs,
+    )

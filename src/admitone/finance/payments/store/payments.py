@@ -1,0 +1,451 @@
+"""Payments, their facts and what was asked of providers for them."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from admitone.finance.gateways.api import FactKind, Provider
+from admitone.finance.payments.model import (
+    APPLIED,
+    FeesStatus,
+    GatewayIntent,
+    IntentAction,
+    IntentState,
+    Payment,
+    PaymentMethod,
+    Reason,
+    RecordedFact,
+    RefundState,
+    Scenario,
+    Status,
+)
+from admitone.finance.payments.policy import Standing
+from admitone.finance.sources.api import Flow, PaymentId, SettlementModel, Source, SourceType
+from admitone.kernel.db import IdentityTx, Record, Tx
+from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.statements import Insert, Lock, columns
+
+COLUMNS = """id, organization_id, city_code, identity_id, payee_id, source_type, source_id, flow, settlement_model,
+           scenario, method, provider, account, livemode, amount_minor, fee_minor, currency, fee_policy_version,
+           snapshot, snapshot_hash, subjects, idempotency_key, request_hash, correlation_id, status, refund_state,
+           manual_reason, applied, captured_minor, refunded_minor, failed_attempts, processor_fees_status,
+           processor_fees_actual, charge_id, version, created_at, changed_at, expires_at"""
+
+
+OF_PAYMENT = ", ".join(f"p.{name.strip()}" for name in COLUMNS.split(","))
+
+
+INSERT_PAYMENTS = Insert(
+    "payments.payment",
+    {
+        "id": "uuid",
+        "city_code": "text",
+        "identity_id": "uuid",
+        "payee_id": "uuid",
+        "source_type": "text",
+        "source_id": "text",
+        "flow": "text",
+        "settlement_model": "text",
+        "scenario": "text",
+        "method": "text",
+        "provider": "text",
+        "account": "text",
+        "livemode": "boolean",
+        "amount_minor": "bigint",
+        "fee_minor": "bigint",
+        "currency": "text",
+        "fee_policy_version": "text",
+        "snapshot": "text",
+        "snapshot_hash": "text",
+        "subjects": "text[]",
+        "idempotency_key": "text",
+        "request_hash": "bytea",
+        "correlation_id": "uuid",
+        "status": "text",
+        "refund_state": "text",
+        "manual_reason": "text",
+        "applied": "boolean",
+        "captured_minor": "bigint",
+        "refunded_minor": "bigint",
+        "failed_attempts": "integer",
+        "processor_fees_status": "text",
+        "processor_fees_actual": "bigint",
+        "charge_id": "text",
+        "version": "bigint",
+        "created_at": "timestamptz",
+        "changed_at": "timestamptz",
+        "expires_at": "timestamptz",
+    },
+)
+
+
+# Of a source there are few: its latest tells whether it is paid, or being paid.
+FIND_OF_SOURCES = f"""
+    SELECT {OF_PAYMENT}
+      FROM unnest($2::text[], $3::text[]) AS v(source_type, source_id)
+     CROSS JOIN LATERAL (SELECT {COLUMNS}
+                           FROM payments.payment
+                          WHERE organization_id = $1
+                            AND source_type = v.source_type
+                            AND source_id = v.source_id
+                          ORDER BY id DESC
+                          LIMIT 100) AS p
+"""  # noqa: S608, of constants
+
+
+FIND_PAYMENTS = f"""
+    SELECT {COLUMNS}
+      FROM payments.payment
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+"""  # noqa: S608, of constants
+
+
+LIST_PAYMENTS = f"""
+    SELECT {COLUMNS}
+      FROM payments.payment
+     WHERE organization_id = $1
+       AND id < $2
+       AND ($3::text IS NULL OR status = $3)
+     ORDER BY id DESC
+     LIMIT $4
+"""  # noqa: S608, of constants
+
+
+FIND_OWN = f"""
+    SELECT {COLUMNS}
+      FROM payments.payment
+     WHERE identity_id = $1
+       AND id = $2
+"""  # noqa: S608, of constants
+
+
+LOCK_PAYMENTS = Lock(
+    f"""
+    SELECT {COLUMNS}
+      FROM payments.payment
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+     ORDER BY id
+    """,  # noqa: S608, of constants
+    key="id",
+)
+
+
+# Which of these have another payment that paid for the same.
+FIND_RIVALS = """
+    SELECT v.id
+      FROM unnest($2::uuid[], $3::text[], $4::text[]) AS v(id, source_type, source_id)
+     CROSS JOIN LATERAL (SELECT FROM payments.payment AS p
+                          WHERE p.organization_id = $1
+                            AND p.source_type = v.source_type
+                            AND p.source_id = v.source_id
+                            AND p.applied
+                            AND p.id <> v.id
+                         LIMIT 1) AS r
+"""
+
+
+STAND = """
+    UPDATE payments.payment AS p
+       SET status = v.status, refund_state = v.refund_state, manual_reason = v.manual_reason, applied = v.applied,
+           captured_minor = v.captured_minor, refunded_minor = v.refunded_minor, failed_attempts = v.failed_attempts,
+           processor_fees_status = v.fees_status, processor_fees_actual = v.fees_actual,
+           charge_id = COALESCE(p.charge_id, v.charge_id), version = p.version + v.steps, changed_at = $2
+      FROM unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::boolean[], $9::bigint[],
+                  $10::bigint[], $11::integer[], $12::text[], $13::bigint[], $14::text[], $15::bigint[])
+        AS v(id, version, status, refund_state, manual_reason, applied, captured_minor, refunded_minor,
+             failed_attempts, fees_status, fees_actual, charge_id, steps)
+     WHERE p.organization_id = $1
+       AND p.id = v.id
+       AND p.version = v.version
+"""
+
+
+INSERT_FACTS = Insert(
+    "payments.payment_fact",
+    {
+        "payment_id": "uuid",
+        "key": "text",
+        "ordinal": "integer",
+        "kind": "text",
+        "at": "timestamptz",
+        "reference": "text",
+        "amount_minor": "bigint",
+        "currency": "text",
+        "total_minor": "bigint",
+        "fee_minor": "bigint",
+        "code": "text",
+        "recorded_at": "timestamptz",
+    },
+)
+
+
+FIND_FACTS = """
+    SELECT payment_id, key, ordinal, kind, at, reference, amount_minor, currency, total_minor, fee_minor, code
+      FROM payments.payment_fact
+     WHERE organization_id = $1
+       AND payment_id = ANY($2::uuid[])
+     ORDER BY payment_id, ordinal
+"""
+
+
+INSERT_INTENTS = Insert(
+    "payments.gateway_intent",
+    {
+        "id": "uuid",
+        "payment_id": "uuid",
+        "action": "text",
+        "state": "text",
+        "amount_minor": "bigint",
+        "currency": "text",
+        "return_url": "text",
+        "description": "text",
+        "created_at": "timestamptz",
+    },
+)
+
+
+FIND_INTENTS = """
+    SELECT id, payment_id, action, state, amount_minor, currency, return_url, description, reason, answer, created_at
+      FROM payments.gateway_intent
+     WHERE organization_id = $1
+       AND payment_id = ANY($2::uuid[])
+     ORDER BY created_at, id
+"""
+
+
+SETTLE_INTENTS = """
+    UPDATE payments.gateway_intent AS i
+       SET state = v.state, reason = v.reason, answer = v.answer, settled_at = $2
+      FROM unnest($3::uuid[], $4::text[], $5::text[], $6::bytea[]) AS v(id, state, reason, answer)
+     WHERE i.organization_id = $1
+       AND i.id = v.id
+       AND i.state = 'OPEN'
+    RETURNING i.id
+"""
+
+
+class FactRow(RecordedFact, frozen=True, kw_only=True):
+    payment_id: UUID
+    recorded_at: datetime
+
+
+class Move(msgspec.Struct, frozen=True):
+    """From where a payment stood to where it stands."""
+
+    payment: Payment
+    standing: Standing
+    steps: int
+    charge_id: str | None = None
+
+
+class Settlement(msgspec.Struct, frozen=True):
+    """How an intent ended."""
+
+    id: UUID
+    state: IntentState
+    reason: str | None = None
+    answer: bytes | None = None
+
+
+async def insert_payments(tx: Tx, payments: Sequence[Payment]) -> None:
+    await tx.insert_exactly(INSERT_PAYMENTS, [_row(each) for each in payments])
+
+
+async def find_of_sources(tx: Tx, sources: Collection[Source]) -> dict[Source, list[Payment]]:
+    """Every payment of each, the newest first."""
+    found: dict[Source, list[Payment]] = {source: [] for source in sources}
+    ordered = sorted(found)
+    for row in await tx.fetch(FIND_OF_SOURCES, *columns(ordered, "type", "id")):
+        payment = _payment(row)
+        found[payment.source].append(payment)
+    return found
+
+
+async def find_payments(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, Payment]:
+    rows = await tx.fetch(FIND_PAYMENTS, sorted(each.uuid for each in ids))
+    return {PaymentId(row["id"]): _payment(row) for row in rows}
+
+
+async def list_payments(tx: Tx, before: UUID, status: str | None, limit: int) -> list[Payment]:
+    return [_payment(row) for row in await tx.fetch(LIST_PAYMENTS, before, status, limit)]
+
+
+async def find_own(tx: IdentityTx, payment: PaymentId) -> Payment | None:
+    row = await tx.find(FIND_OWN, payment.uuid)
+    return _payment(row) if row else None
+
+
+async def lock_payments(tx: Tx, inputs: Sequence[Any]) -> dict[PaymentId, Payment]:
+    """Of inputs that say which payment they are about."""
+    rows = await tx.lock(LOCK_PAYMENTS, inputs, lambda each: each.payment.uuid)
+    return {PaymentId(key): _payment(row) for key, row in rows.items()}
+
+
+async def find_rivals(tx: Tx, payments: Collection[Payment]) -> set[PaymentId]:
+    """Those for whose source another has paid."""
+    if not payments:
+        return set()
+    ordered = sorted(payments, key=lambda each: each.id)
+    ids = [each.id.uuid for each in ordered]
+    rows = await tx.fetch(FIND_RIVALS, ids, *columns([each.source for each in ordered], "type", "id"))
+    return {PaymentId(row["id"]) for row in rows}
+
+
+async def stand(tx: Tx, moves: Sequence[Move]) -> None:
+    ordered = sorted(moves, key=lambda move: move.payment.id)
+    standings = [move.standing for move in ordered]
+    await tx.execute_exactly(
+        len(ordered),
+        STAND,
+        tx.now,
+        [move.payment.id.uuid for move in ordered],
+        [move.payment.version for move in ordered],
+        *columns(standings, "status", "refund_state", "manual_reason", "applied", "captured_minor", "refunded_minor"),
+        *columns(standings, "failed_attempts", "fees_status", "fees_actual"),
+        [move.charge_id for move in ordered],
+        [move.steps for move in ordered],
+    )
+
+
+async def insert_facts(tx: Tx, facts: Mapping[PaymentId, Sequence[RecordedFact]]) -> None:
+    rows = [
+        FactRow(payment_id=payment.uuid, recorded_at=tx.now, **msgspec.structs.asdict(fact))
+        for payment, each in sorted(facts.items())
+        for fact in each
+    ]
+    await tx.insert_exactly(INSERT_FACTS, rows)
+
+
+async def find_facts(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, list[RecordedFact]]:
+    found: dict[PaymentId, list[RecordedFact]] = {payment: [] for payment in payments}
+    for row in await tx.fetch(FIND_FACTS, sorted(each.uuid for each in payments)):
+        found[PaymentId(row["payment_id"])].append(_fact(row))
+    return found
+
+
+async def insert_intents(tx: Tx, intents: Sequence[GatewayIntent]) -> None:
+    rows = [_IntentRow(**{**msgspec.structs.asdict(each), "created_at": tx.now}) for each in intents]
+    await tx.insert_exactly(INSERT_INTENTS, rows)
+
+
+async def find_intents(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, list[GatewayIntent]]:
+    found: dict[PaymentId, list[GatewayIntent]] = {payment: [] for payment in payments}
+    for row in await tx.fetch(FIND_INTENTS, sorted(each.uuid for each in payments)):
+        found[PaymentId(row["payment_id"])].append(_intent(row))
+    return found
+
+
+async def settle_intents(tx: Tx, settlements: Sequence[Settlement]) -> set[UUID]:
+    """Those that nobody had settled before."""
+    ordered = sorted(settlements, key=lambda each: each.id)
+    rows = await tx.fetch(SETTLE_INTENTS, tx.now, *columns(ordered, "id", "state", "reason", "answer"))
+    return {row["id"] for row in rows}
+
+
+class _IntentRow(GatewayIntent, frozen=True):
+    @property
+    def payment_id(self) -> UUID:
+        return self.payment.uuid
+
+
+class _PaymentRow(msgspec.Struct, frozen=True):
+    """A payment under the names of its columns."""
+
+    payment: Payment
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.payment, _FIELDS.get(name, name))
+
+    @property
+    def source_type(self) -> str:
+        return self.payment.source.type
+
+    @property
+    def source_id(self) -> str:
+        return self.payment.source.id
+
+
+_FIELDS = {"identity_id": "identity", "payee_id": "payee", "settlement_model": "settlement"}
+
+
+def _row(payment: Payment) -> _PaymentRow:
+    return _PaymentRow(payment)
+
+
+def _payment(row: Record) -> Payment:
+    return Payment(
+        id=PaymentId(row["id"]),
+        organization=OrganizationId(row["organization_id"]),
+        city_code=row["city_code"],
+        identity=IdentityId(row["identity_id"]),
+        payee=row["payee_id"],
+        source=Source(SourceType(row["source_type"]), row["source_id"]),
+        flow=Flow(row["flow"]),
+        settlement=SettlementModel(row["settlement_model"]),
+        scenario=Scenario(row["scenario"]),
+        method=PaymentMethod(row["method"]),
+        provider=Provider(row["provider"]) if row["provider"] else None,
+        account=row["account"],
+        livemode=row["livemode"],
+        amount_minor=row["amount_minor"],
+        fee_minor=row["fee_minor"],
+        currency=row["currency"],
+        fee_policy_version=row["fee_policy_version"],
+        snapshot=row["snapshot"],
+        snapshot_hash=row["snapshot_hash"],
+        subjects=tuple(row["subjects"]),
+        idempotency_key=row["idempotency_key"],
+        request_hash=row["request_hash"],
+        correlation_id=row["correlation_id"],
+        status=Status(row["status"]),
+        refund_state=RefundState(row["refund_state"]),
+        manual_reason=Reason(row["manual_reason"]) if row["manual_reason"] else None,
+        applied=row["applied"],
+        captured_minor=row["captured_minor"],
+        refunded_minor=row["refunded_minor"],
+        failed_attempts=row["failed_attempts"],
+        processor_fees_status=FeesStatus(row["processor_fees_status"]),
+        processor_fees_actual=row["processor_fees_actual"],
+        charge_id=row["charge_id"],
+        version=row["version"],
+        created_at=row["created_at"],
+        changed_at=row["changed_at"],
+        expires_at=row["expires_at"],
+    )
+
+
+def _fact(row: Record) -> RecordedFact:
+    kind = row["kind"]
+    return RecordedFact(
+        kind=kind if kind == APPLIED else FactKind(kind),
+        key=row["key"],
+        at=row["at"],
+        reference=row["reference"],
+        amount_minor=row["amount_minor"],
+        currency=row["currency"],
+        total_minor=row["total_minor"],
+        fee_minor=row["fee_minor"],
+        code=row["code"],
+        ordinal=row["ordinal"],
+    )
+
+
+def _intent(row: Record) -> GatewayIntent:
+    return GatewayIntent(
+        id=row["id"],
+        payment=PaymentId(row["payment_id"]),
+        action=IntentAction(row["action"]),
+        state=IntentState(row["state"]),
+        amount_minor=row["amount_minor"],
+        currency=row["currency"],
+        description=row["description"],
+        return_url=row["return_url"],
+        reason=row["reason"],
+        answer=row["answer"],
+        created_at=row["created_at"],
+    )

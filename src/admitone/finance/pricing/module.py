@@ -1,0 +1,16 @@
+"""The manifest of pricing."""
+
+from admitone.finance.pricing.port import PROMOTIONS
+from admitone.kernel.manifest import Module, Privacy, Table, TableClass
+
+KEPT = "by which rule a price was made is told for as long as the payment is kept"
+
+MODULE = Module(
+    name="pricing",
+    tables=(
+        Table("fee_policy", TableClass.TENANT, Privacy.PSEUDONYMOUS, append_only=True, kept_because=KEPT),
+        Table("fee_choice", TableClass.TENANT, Privacy.PSEUDONYMOUS, append_only=True, kept_because=KEPT),
+        Table("platform_policy", TableClass.PLATFORM, Privacy.PSEUDONYMOUS, append_only=True, kept_because=KEPT),
+    ),
+    ports=(PROMOTIONS,),
+)
