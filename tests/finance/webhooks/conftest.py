@@ -1,6 +1,6 @@
 """A door, a provider that knocks, and what was kept of it."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,13 @@ def gateway() -> Iterator[ScriptedGateway]:
     gateway = ScriptedGateway()
     with GATEWAYS.wired(Gateways([gateway])):
         yield gateway
+
+
+@pytest.fixture(autouse=True)
+async def nothing_left_to_do(superuser: asyncpg.Connection) -> AsyncIterator[None]:
+    """The platform's jobs are everybody's: what one test leaves, the next one's worker would go through."""
+    yield
+    await superuser.execute("DELETE FROM kernel.job WHERE kind LIKE 'webhooks.%'")
 
 
 @dataclass(frozen=True)
