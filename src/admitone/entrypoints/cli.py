@@ -22,6 +22,7 @@ from admitone.entrypoints.people_cli import organization_app, person_app, seed
 from admitone.entrypoints.run import run as run_everything
 from admitone.entrypoints.serve import PortTaken
 from admitone.entrypoints.serve import serve as serve_api
+from admitone.entrypoints.webhooks_cli import app as webhooks_app
 from admitone.entrypoints.worker import build as build_worker
 from admitone.entrypoints.worker import work
 from admitone.kernel.config import ROOT, Config, ConfigurationProblem
@@ -48,6 +49,7 @@ PROBLEMS = (
 
 app = typer.Typer(help="Admit One sells access and accounts for every cent.", pretty_exceptions_enable=False)
 app.add_typer(bulk_app, name="bulk")
+app.add_typer(webhooks_app, name="webhooks")
 
 Port = Annotated[int | None, typer.Option(help="The port to listen on (default 8000).", min=1, max=65535)]
 
