@@ -35,8 +35,10 @@ MACHINERY = (
     "admitone.kernel.transactions",
     "admitone.kernel.migrate",
     "admitone.kernel.embedded.cluster",
+    "admitone.finance.gateways.sandbox.journal",
 )
-"""Kernel modules that open transactions, compile statements, and run the server."""
+"""Modules that open transactions, compile statements, and run the server; and the sandbox's own SQLite file, which is
+no database of ours."""
 
 DATA = ("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES", "TABLE", "TRUNCATE", "COPY")
 REST = (

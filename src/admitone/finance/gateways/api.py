@@ -29,6 +29,7 @@ from admitone.finance.gateways.model import (
     Topic,
     Trouble,
     Unknown,
+    UnknownStatus,
 )
 
 __all__ = (
@@ -60,4 +61,5 @@ __all__ = (
     "Topic",
     "Trouble",
     "Unknown",
+    "UnknownStatus",
 )

@@ -47,6 +47,7 @@ class Unknown(msgspec.Struct, frozen=True):
 
 
 Trouble = Refused | NotSent | Unknown
+"""What is not an answer."""
 
 
 # -- Things that providers have
@@ -171,6 +172,26 @@ class Payout(msgspec.Struct, frozen=True):
     currency: str
     at: datetime
     code: str = ""
+
+
+class UnknownStatus(Exception):
+    """The provider uses a word for the state of something that is in none of our tables. It is neither an answer nor a
+    trouble, and not ours to guess: somebody must look (PAY-061). Raised by whatever reads what a provider has."""
+
+    def __init__(
+        self,
+        status: str,
+        refs: tuple[Ref, ...],
+        *,
+        organization: OrganizationId | None = None,
+        payment: PaymentId | None = None,
+    ) -> None:
+        super().__init__(f"{refs[0].type} {refs[0].id} is {status[:40]!r}, which we do not know")
+        self.status = status
+        self.refs = refs
+        """What it is about, the strongest first."""
+        self.organization = organization
+        self.payment = payment
 
 
 # -- What is ordered

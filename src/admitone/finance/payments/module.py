@@ -1,14 +1,40 @@
 """The manifest of payments."""
 
 from admitone.finance.gateways.port import GATEWAYS
-from admitone.finance.payments.facts import FACTS
+from admitone.finance.payments import errands, routes
+from admitone.finance.payments.facts import FACTS, AttemptsSpent, PaymentIncomplete, ReceiptUnapplied
 from admitone.finance.payments.model import INTENT, PAYMENT, RECEIPT
+from admitone.finance.payments.routes.wires import FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW
+from admitone.kernel.jobs import Schedule, Subscription
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
 TEN_YEARS = "the law wants payments for ten years, and who paid is an id that tells nothing once the person is erased"
 
 MODULE = Module(
     name="payments",
+    contracts=routes.CONTRACTS,
+    permissions=(FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW),
+    limits=routes.LIMITS,
+    jobs=(
+        errands.ask_provider,
+        errands.close_spent,
+        errands.see_to_receipt,
+        errands.fetch_fees_of,
+        errands.complete_intents,
+        errands.expire,
+        errands.fetch_fees,
+    ),
+    subscriptions=(
+        Subscription(PaymentIncomplete, errands.ask_provider),
+        Subscription(AttemptsSpent, errands.close_spent),
+        Subscription(ReceiptUnapplied, errands.see_to_receipt),
+    ),
+    schedules=(
+        Schedule("payments.complete_intents", "* * * * *", errands.complete_intents),
+        Schedule("payments.expire", "* * * * *", errands.expire),
+        Schedule("payments.fetch_fees", "*/5 * * * *", errands.fetch_fees),
+    ),
+    alerts=errands.RULES,
     tables=(
         Table("payment", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TEN_YEARS),
         Table("payment_fact", TableClass.TENANT, append_only=True),
@@ -22,7 +48,12 @@ MODULE = Module(
     ports=(GATEWAYS,),
     lifecycles=(PAYMENT, RECEIPT, INTENT),
     facts=FACTS,
-    listed_statements=("store.payments.FIND_OWN",),
+    listed_statements=(
+        "store.payments.FIND_OWN",
+        "store.sweeping.LIST_UNSETTLED",
+        "store.sweeping.LIST_OVERDUE",
+        "store.sweeping.LIST_WITHOUT_FEE",
+    ),
     listed_indexes=("payment_of_identity", "payment_overdue", "gateway_intent_unsettled"),
     definer_functions=("put_refs", "find_refs"),
 )

@@ -1,0 +1,93 @@
+"""Everything that a person, a bank or the provider can do to what the sandbox has, by name: the page's buttons."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from admitone.finance.gateways.sandbox import accounts
+from admitone.finance.gateways.sandbox.charges import Card, NewId, Step, Terms, Till
+from admitone.finance.gateways.sandbox.faults import Dice
+from admitone.finance.gateways.sandbox.objects import Intent
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where steps take place."""
+
+    terms: Terms
+    new_id: NewId
+    dice: Dice
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How it is done."""
+
+    card: Card = Card.GOOD
+    amount: int | None = None
+    late: bool = False
+    """Take money for what is closed."""
+    pending: bool = False
+    """The refund takes its time."""
+    refund: str = ""
+    key: str = ""
+
+
+Deed = Callable[[Setting, Any, Options, int], Step]
+
+
+def _charge(step: Callable[[Till, Options, Dice], Step]) -> Deed:
+    def deed(setting: Setting, intent: Intent, options: Options, now: int) -> Step:
+        return step(Till(intent, now, setting.terms, setting.new_id), options, setting.dice)
+
+    return deed
+
+
+def _pay(till: Till, options: Options, dice: Dice) -> Step:
+    card = options.card
+    if card is Card.GOOD and dice.hits(dice.faults.declined):
+        card = Card.DECLINED
+    elif card is Card.GOOD and dice.hits(dice.faults.asks):
+        card = Card.ASKS
+    return till.pay(card, options.amount, late=options.late)
+
+
+def _refund(till: Till, options: Options, dice: Dice) -> Step:
+    left = till.intent.paid.refundable if till.intent.paid else 0
+    drawn = dice.hits(dice.faults.refund_pending)
+    amount = left if options.amount is None else options.amount
+    step = till.refund(options.key, amount, pending=options.pending or drawn)
+    if drawn:
+        fails = dice.hits(dice.faults.refund_failed)
+        step.timers.append((till.at, "fail_refund" if fails else "settle_refund"))
+    return step
+
+
+def _pending_refund(till: Till, options: Options) -> str:
+    """The one that is named, else the oldest that is on its way."""
+    refunds = till.intent.paid.refunds if till.intent.paid else ()
+    return options.refund or next((each.id for each in refunds if each.status == "pending"), "")
+
+
+DEEDS: Final[dict[tuple[str, str], Deed]] = {
+    ("Intent", "pay"): _charge(_pay),
+    ("Intent", "authenticate"): _charge(lambda till, _o, _d: till.authenticate(passed=True)),
+    ("Intent", "fail_authentication"): _charge(lambda till, _o, _d: till.authenticate(passed=False)),
+    ("Intent", "clear"): _charge(lambda till, _o, _d: till.clear(paid=True)),
+    ("Intent", "fail_clearing"): _charge(lambda till, _o, _d: till.clear(paid=False)),
+    ("Intent", "cancel"): _charge(lambda till, _o, _d: till.cancel()),
+    ("Intent", "expire"): _charge(lambda till, _o, _d: till.expire()),
+    ("Intent", "refund"): _charge(_refund),
+    ("Intent", "settle_refund"): _charge(lambda till, o, _d: till.settle_refund(_pending_refund(till, o), paid=True)),
+    ("Intent", "fail_refund"): _charge(lambda till, o, _d: till.settle_refund(_pending_refund(till, o), paid=False)),
+    ("Intent", "tell_fees"): _charge(lambda till, _o, _d: till.tell_fees()),
+    ("Intent", "adjust_fee"): _charge(lambda till, o, _d: till.adjust_fee(o.amount or 0)),
+    ("Intent", "dispute"): _charge(lambda till, o, _d: till.dispute(o.amount)),
+    ("Intent", "win"): _charge(lambda till, _o, _d: till.close_dispute(won=True)),
+    ("Intent", "lose"): _charge(lambda till, _o, _d: till.close_dispute(won=False)),
+    ("Account", "complete"): lambda _s, account, _o, now: accounts.complete(account, now),
+    ("Account", "restrict"): lambda _s, account, _o, now: accounts.restrict(account, now),
+    ("Payout", "arrive"): lambda s, payout, _o, now: accounts.close_payout(payout, now, s.new_id, paid=True),
+    ("Payout", "fail"): lambda s, payout, _o, now: accounts.close_payout(payout, now, s.new_id, paid=False),
+}

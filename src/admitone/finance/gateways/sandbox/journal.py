@@ -1,0 +1,183 @@
+"""The sandbox's own books, in a SQLite file outside of our cluster.
+
+Promise: objects, events and movements are only ever added; an object is its last version. What was answered is in the
+file when the process that uses it is killed: a commit has been handed to the system before anybody is told. Several
+processes may use one file. Only queues change: webhooks to be delivered, things to be done at a time, and the answers
+that are kept for a day under their keys.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+SCHEMA: Final = """
+    CREATE TABLE IF NOT EXISTS object (
+        id TEXT NOT NULL, version INTEGER NOT NULL, kind TEXT NOT NULL, key TEXT, body BLOB NOT NULL,
+        PRIMARY KEY (id, version)) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS object_by_key ON object (key) WHERE key IS NOT NULL;
+    CREATE TABLE IF NOT EXISTS birth (sequence INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL);
+    CREATE INDEX IF NOT EXISTS birth_by_kind ON birth (kind, sequence);
+    CREATE TABLE IF NOT EXISTS event (
+        sequence INTEGER PRIMARY KEY, about TEXT NOT NULL, type TEXT NOT NULL, account TEXT,
+        created INTEGER NOT NULL, body BLOB NOT NULL);
+    CREATE INDEX IF NOT EXISTS event_by_subject ON event (about, sequence);
+    CREATE TABLE IF NOT EXISTS movement (
+        sequence INTEGER PRIMARY KEY, organization TEXT, body BLOB NOT NULL);
+    CREATE INDEX IF NOT EXISTS movement_by_organization ON movement (organization, sequence);
+    CREATE TABLE IF NOT EXISTS delivery (
+        id INTEGER PRIMARY KEY, event INTEGER NOT NULL, due_at INTEGER NOT NULL, attempt INTEGER NOT NULL,
+        forgery TEXT NOT NULL);
+    CREATE INDEX IF NOT EXISTS delivery_by_time ON delivery (due_at);
+    CREATE TABLE IF NOT EXISTS timer (due_at INTEGER NOT NULL, deed TEXT NOT NULL, id TEXT NOT NULL);
+    CREATE INDEX IF NOT EXISTS timer_by_time ON timer (due_at);
+    CREATE TABLE IF NOT EXISTS answer (
+        key TEXT PRIMARY KEY, digest BLOB NOT NULL, status INTEGER NOT NULL, body BLOB NOT NULL, at INTEGER NOT NULL)
+        WITHOUT ROWID;
+"""
+APPEND_ONLY: Final = """
+    CREATE TRIGGER IF NOT EXISTS {table}_{verb} BEFORE {verb} ON {table}
+    BEGIN SELECT RAISE(ABORT, 'the books are only added to'); END;
+"""
+BOOKS: Final = ("object", "birth", "event", "movement")
+
+FIND_OBJECT: Final = "SELECT body FROM object WHERE id = ? ORDER BY version DESC LIMIT 1"
+FIND_BY_KEY: Final = "SELECT id FROM object WHERE key = ? ORDER BY id LIMIT 2"
+INSERT_OBJECT: Final = "INSERT INTO object (id, version, kind, key, body) VALUES (?, ?, ?, ?, ?)"
+INSERT_BIRTH: Final = "INSERT INTO birth (kind, id) VALUES (?, ?)"
+LIST_NEWEST: Final = "SELECT id FROM birth WHERE kind = ? ORDER BY sequence DESC LIMIT ?"
+INSERT_EVENT: Final = "INSERT INTO event (about, type, account, created, body) VALUES (?, ?, ?, ?, ?)"
+LIST_EVENTS: Final = "SELECT sequence, body FROM event WHERE sequence > ? AND created >= ? ORDER BY sequence LIMIT ?"
+LIST_EVENTS_ABOUT: Final = "SELECT body FROM event WHERE about = ? ORDER BY sequence DESC LIMIT ?"
+INSERT_MOVEMENT: Final = "INSERT INTO movement (organization, body) VALUES (?, ?)"
+LIST_MOVEMENTS: Final = (
+    "SELECT sequence, body FROM movement WHERE organization = ? AND sequence > ? ORDER BY sequence LIMIT ?"
+)
+INSERT_DELIVERY: Final = "INSERT INTO delivery (event, due_at, attempt, forgery) VALUES (?, ?, 0, ?)"
+LIST_DELIVERIES: Final = """
+    SELECT d.id, d.attempt, d.forgery, e.type, e.account, e.body
+      FROM delivery AS d JOIN event AS e ON e.sequence = d.event
+     WHERE d.due_at <= ?
+     ORDER BY d.due_at, d.id
+     LIMIT ?
+"""
+PUT_OFF_DELIVERY: Final = "UPDATE delivery SET due_at = ?, attempt = attempt + 1 WHERE id = ?"
+DELETE_DELIVERY: Final = "DELETE FROM delivery WHERE id = ?"
+COUNT_DELIVERIES: Final = "SELECT count(*) FROM delivery"
+INSERT_TIMER: Final = "INSERT INTO timer (due_at, deed, id) VALUES (?, ?, ?)"
+TAKE_TIMERS: Final = "DELETE FROM timer WHERE due_at <= ? RETURNING due_at, deed, id"
+FIND_ANSWER: Final = "SELECT digest, status, body FROM answer WHERE key = ? AND at > ?"
+KEEP_ANSWER: Final = "REPLACE INTO answer (key, digest, status, body, at) VALUES (?, ?, ?, ?, ?)"
+
+
+class Waiting(NamedTuple):
+    """A webhook that is due."""
+
+    id: int
+    attempt: int
+    forgery: str
+    type: str
+    account: str | None
+    body: bytes
+
+
+class Journal:
+    """The file, or memory when no file is named."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._books = sqlite3.connect(
+            file or ":memory:", isolation_level=None, check_same_thread=False, cached_statements=64
+        )
+        self._lock = threading.RLock()
+        self._books.execute("PRAGMA busy_timeout = 10000")
+        if file:
+            # Without waiting for the disk: killing the process loses nothing, and cutting the power loses a game.
+            self._books.execute("PRAGMA journal_mode = WAL")
+            self._books.execute("PRAGMA synchronous = NORMAL")
+            self._books.execute("PRAGMA wal_autocheckpoint = 10000")
+        guards = "".join(APPEND_ONLY.format(table=table, verb=verb) for table in BOOKS for verb in ("UPDATE", "DELETE"))
+        with self._lock:
+            self._books.executescript(f"BEGIN IMMEDIATE; {SCHEMA} {guards} COMMIT;")
+
+    def close(self) -> None:
+        self._books.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction, alone in the file from its start: what is read in it is still so when it is written."""
+        with self._lock:
+            self._books.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._books.execute("ROLLBACK")
+                raise
+            self._books.execute("COMMIT")
+
+    # -- The books
+
+    def find(self, name: str) -> bytes | None:
+        row = self._books.execute(FIND_OBJECT, (name,)).fetchone()
+        return row[0] if row else None
+
+    def find_by_key(self, key: str) -> list[str]:
+        return [row[0] for row in self._books.execute(FIND_BY_KEY, (key,))]
+
+    def create(self, kind: str, name: str, key: str | None, version: int, body: bytes) -> None:
+        self._books.execute(INSERT_OBJECT, (name, version, kind, key, body))
+        self._books.execute(INSERT_BIRTH, (kind, name))
+
+    def change(self, kind: str, name: str, version: int, body: bytes) -> None:
+        """Versions are the times of change, which rise: a second writer of the same one is refused."""
+        self._books.execute(INSERT_OBJECT, (name, version, kind, None, body))
+
+    def list_newest(self, kind: str, limit: int) -> list[bytes]:
+        ids = self._books.execute(LIST_NEWEST, (kind, limit)).fetchall()
+        return [body for (name,) in ids if (body := self.find(name)) is not None]
+
+    def append_event(self, about: str, kind: str, account: str | None, created: int, body: bytes) -> int:
+        return int(self._books.execute(INSERT_EVENT, (about, kind, account, created, body)).lastrowid or 0)
+
+    def list_events(self, after: int, since: int, limit: int) -> list[tuple[int, bytes]]:
+        return self._books.execute(LIST_EVENTS, (after, since, limit)).fetchall()
+
+    def list_events_about(self, name: str, limit: int) -> list[bytes]:
+        return [row[0] for row in self._books.execute(LIST_EVENTS_ABOUT, (name, limit))]
+
+    def append_movement(self, organization: str | None, body: bytes) -> None:
+        self._books.execute(INSERT_MOVEMENT, (organization, body))
+
+    def list_movements(self, organization: str, after: int, limit: int) -> list[tuple[int, bytes]]:
+        return self._books.execute(LIST_MOVEMENTS, (organization, after, limit)).fetchall()
+
+    # -- The queues
+
+    def put_delivery(self, event: int, due_at: int, forgery: str) -> None:
+        self._books.execute(INSERT_DELIVERY, (event, due_at, forgery))
+
+    def list_deliveries(self, now: int, limit: int) -> list[Waiting]:
+        return [Waiting(*row) for row in self._books.execute(LIST_DELIVERIES, (now, limit))]
+
+    def put_off_deliveries(self, due: Sequence[tuple[int, int]]) -> None:
+        self._books.executemany(PUT_OFF_DELIVERY, due)
+
+    def remove_deliveries(self, ids: Sequence[int]) -> None:
+        self._books.executemany(DELETE_DELIVERY, [(name,) for name in ids])
+
+    def count_deliveries(self) -> int:
+        return int(self._books.execute(COUNT_DELIVERIES).fetchone()[0])
+
+    def put_timer(self, due_at: int, deed: str, name: str) -> None:
+        self._books.execute(INSERT_TIMER, (due_at, deed, name))
+
+    def take_timers(self, now: int) -> list[tuple[int, str, str]]:
+        return sorted(self._books.execute(TAKE_TIMERS, (now,)).fetchall())
+
+    def find_answer(self, key: str, since: int) -> tuple[bytes, int, bytes] | None:
+        row: Any = self._books.execute(FIND_ANSWER, (key, since)).fetchone()
+        return tuple(row) if row else None
+
+    def keep_answer(self, key: str, digest: bytes, status: int, body: bytes, at: int) -> None:
+        self._books.execute(KEEP_ANSWER, (key, digest, status, body, at))

@@ -1,0 +1,181 @@
+"""The sandbox's API: what can be ordered of it, and what can be looked at.
+
+Promise: an order is done in the transaction that is open, and its answer is the object as it is then. What is missing
+or out of place in an order is refused by name.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import msgspec
+
+from admitone.finance.gateways.brcode import BrCode
+from admitone.finance.gateways.sandbox import accounts
+from admitone.finance.gateways.sandbox.charges import No, Step
+from admitone.finance.gateways.sandbox.deeds import Options
+from admitone.finance.gateways.sandbox.objects import MILLION, Account, Intent, Pix, Session
+from admitone.finance.gateways.sandbox.parameters import (
+    AccountParameters,
+    ChargeParameters,
+    LinkParameters,
+    PayoutParameters,
+    RefundParameters,
+)
+
+if TYPE_CHECKING:
+    from admitone.finance.gateways.sandbox.simulator import Simulator
+
+PAGE: Final = 100
+SMALLEST: Final = 1
+LARGEST: Final = 10**12
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of a list."""
+
+    data: list[Any]
+    next: str | None = None
+
+
+# -- Orders
+
+
+def order(books: "Simulator", path: str, body: bytes, key: str | None, now: int) -> bytes:
+    match path.strip("/").split("/"):
+        case ["v1", "payment_intents"]:
+            made: Any = _open_charge(books, _read(body, ChargeParameters), now)
+        case ["v1", "payment_intents", name, "cancel"]:
+            made = books.perform("cancel", name, Options(), key)
+        case ["v1", "refunds"]:
+            made = _refund(books, _read(body, RefundParameters), key)
+        case ["v1", "accounts"]:
+            given = _read(body, AccountParameters)
+            made = books.apply(accounts.open_account(given, now, books.new_id), None, given.order_key)
+        case ["v1", "account_links"]:
+            made = _link(books, _read(body, LinkParameters), now)
+        case ["v1", "payouts"]:
+            made = _pay_out(books, _read(body, PayoutParameters), now)
+        case ["v1", "test_helpers", name, deed]:
+            made = books.perform(deed, name, _read(body or b"{}", Options))
+        case _:
+            raise No("resource_missing", "there is nothing here", status=404)
+    return msgspec.json.encode(made)
+
+
+def _open_charge(books: "Simulator", given: ChargeParameters, now: int) -> Intent:
+    if not SMALLEST <= given.amount <= LARGEST or not 0 <= given.application_fee_amount <= given.amount:
+        raise No("parameter_invalid", "amounts are positive, and a fee is a part of them")
+    if given.destination and not isinstance(books.find(given.destination), Account):
+        raise No("account_invalid", f"there is no account {given.destination}")
+    is_pix = given.payment_method == "pix"
+    if is_pix and given.currency != "brl":
+        raise No("parameter_invalid", "PIX is in reais")
+    name = books.new_id("pix" if is_pix else "pi", given.order_key, now)
+    url = f"{books.url}/charges/{name}"
+    word = "pending" if is_pix else "requires_payment_method"
+    intent = Intent(
+        id=name,
+        object="pix_charge" if is_pix else "payment_intent",
+        status=word,
+        created=now // MILLION,
+        status_transitions={word: now},
+        amount=given.amount,
+        currency=given.currency,
+        client_secret=f"{name}_secret_{books.new_id('x', name).removeprefix('x_')}",
+        description=given.description,
+        metadata=given.metadata,
+        order_key=given.order_key,
+        expires_at=given.expires_at,
+        redirect_url=url,
+        application_fee_amount=given.application_fee_amount,
+        destination=given.destination,
+        return_url=given.return_url,
+        session=None if is_pix or not given.return_url else _session(books, name, url),
+        pix=_pix(name, given) if is_pix else None,
+        touched=now,
+    )
+    ends = [(given.expires_at * MILLION, "expire")] if intent.pix or intent.session else []
+    told = [] if is_pix else [("payment_intent.created", intent)]
+    made = books.apply(Step(intent, told, timers=ends), None, given.order_key)
+    assert isinstance(made, Intent)
+    return made
+
+
+def _session(books: "Simulator", intent: str, url: str) -> Session:
+    return Session(id=books.new_id("cs_test", intent), status="open", payment_status="unpaid", url=url)
+
+
+def _pix(name: str, given: ChargeParameters) -> Pix:
+    code = BrCode(
+        merchant="Admit One Sandbox",
+        city="LISBOA",
+        url=f"sandbox.admitone.example/{name}",
+        amount_minor=given.amount,
+    )
+    return Pix(copy_paste=code.encode(), expires_at=given.expires_at)
+
+
+def _refund(books: "Simulator", given: RefundParameters, key: str | None) -> Any:
+    if not 0 <= given.refund_application_fee <= given.amount:
+        raise No("parameter_invalid", "no more of the fee goes back than of the money")
+    options = Options(amount=given.amount, key=given.order_key)
+    intent = books.perform("refund", given.payment_intent, options, key)
+    assert isinstance(intent, Intent)
+    assert intent.paid
+    return intent.paid.refunds[-1]
+
+
+def _link(books: "Simulator", given: LinkParameters, now: int) -> Any:
+    books.get(given.account)
+    query = urlencode({"return_url": given.return_url})
+    return {"url": f"{books.url}/accounts/{given.account}?{query}", "expires_at": now // MILLION + 300}
+
+
+def _pay_out(books: "Simulator", given: PayoutParameters, now: int) -> Any:
+    account = books.find(given.destination)
+    if not isinstance(account, Account):
+        raise No("account_invalid", f"there is no account {given.destination}")
+    return books.apply(accounts.pay_out(account, given, now, books.new_id), None, given.order_key)
+
+
+# -- Looks
+
+
+def look(books: "Simulator", path: str) -> bytes:
+    url = urlsplit(path)
+    asked = {name: values[-1] for name, values in parse_qs(url.query).items()}
+    match url.path.strip("/").split("/"):
+        case ["v1", "payment_intents" | "accounts" | "payouts", name]:
+            seen: Any = books.get(name)
+        case ["v1", "payment_intents" | "payouts"]:
+            seen = Found(data=[books.get(name) for name in books.journal.find_by_key(asked.get("order_key", ""))])
+        case ["v1", "events"]:
+            after, since = _number(asked, "after"), _number(asked, "since")
+            seen = _page(books.journal.list_events(after, since, PAGE + 1))
+        case ["v1", "movements"]:
+            organization = asked.get("organization", "")
+            seen = _page(books.journal.list_movements(organization, _number(asked, "after"), PAGE + 1))
+        case _:
+            raise No("resource_missing", "there is nothing here", status=404)
+    return msgspec.json.encode(seen)
+
+
+def _page(rows: list[tuple[int, bytes]]) -> Found:
+    shown = rows[:PAGE]
+    more = str(shown[-1][0]) if len(rows) > PAGE else None
+    return Found(data=[msgspec.Raw(body) for _, body in shown], next=more)
+
+
+def _number(asked: dict[str, str], name: str) -> int:
+    text = asked.get(name, "0")
+    if not text.isdecimal():
+        raise No("parameter_invalid", f"{name} is a number")
+    return int(text)
+
+
+def _read(body: bytes, kind: Callable[..., Any]) -> Any:
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.DecodeError as problem:
+        raise No("parameter_invalid", str(problem)) from None
