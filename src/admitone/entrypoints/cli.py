@@ -49,7 +49,6 @@ PROBLEMS = (
 
 app = typer.Typer(help="Admit One sells access and accounts for every cent.", pretty_exceptions_enable=False)
 app.add_typer(bulk_app, name="bulk")
-app.add_typer(webhooks_app, name="webhooks")
 
 Port = Annotated[int | None, typer.Option(help="The port to listen on (default 8000).", min=1, max=65535)]
 
@@ -82,6 +81,7 @@ def worker(data: Data = None) -> None:
 
 
 app.add_typer(dlq_app, name="dlq")
+app.add_typer(webhooks_app, name="webhooks")
 app.add_typer(person_app, name="person")
 app.add_typer(organization_app, name="organization")
 app.command("seed")(seed)
