@@ -1492,6 +1492,7 @@ CREATE TABLE payments.account (
     version bigint NOT NULL,
     created_at timestamp with time zone NOT NULL,
     changed_at timestamp with time zone NOT NULL,
+    told_at timestamp with time zone NOT NULL,
     CONSTRAINT account_account_check CHECK (((length(account) >= 1) AND (length(account) <= 100))),
     CONSTRAINT account_check CHECK (((onboarding_status = 'COMPLETE'::text) = (charges_enabled AND (cardinality(requirements_due) = 0)))),
     CONSTRAINT account_onboarding_status_check CHECK ((onboarding_status = ANY (ARRAY['PENDING'::text, 'COMPLETE'::text, 'RESTRICTED'::text]))),

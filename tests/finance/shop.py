@@ -49,7 +49,7 @@ class StockedShop:
         assert isinstance(offer, Offer)
         self.offers[source] = msgspec.structs.replace(offer, **more)
 
-    async def offer(self, tx: Tx, wanted: Sequence[Wanted]) -> Sequence[Offer | Refusal]:  # noqa: ARG002
+    async def offer(self, tx: Tx, wanted: Sequence[Wanted]) -> Sequence[Offer | Refusal]:
         self.asked.extend(wanted)
         return [self.offers.get(each.source) or SourceNotSold() for each in wanted]
 

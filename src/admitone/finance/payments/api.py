@@ -1,9 +1,11 @@
 """The door for other packages: what happened to payments is recorded here, and asked here."""
 
+from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.recording import record
 from admitone.finance.payments.model import (
     PAID,
     AccountTold,
+    KnownAccount,
     Owner,
     Payment,
     Recorded,
@@ -17,11 +19,13 @@ from admitone.finance.payments.store.references import find_refs as find_owners
 __all__ = (
     "PAID",
     "AccountTold",
+    "KnownAccount",
     "Owner",
     "Payment",
     "Recorded",
     "Status",
     "Told",
+    "change_accounts",
     "find_owners",
     "find_payments",
     "is_paid",

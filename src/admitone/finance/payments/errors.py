@@ -139,3 +139,10 @@ class AccountMismatch(Conflict):
     """The account is not this organisation's."""
 
     code = "ACCOUNT_MISMATCH"
+
+
+class AccountTypeRefused(Conflict):
+    """Only a standard account is connected."""
+
+    code = "ACCOUNT_TYPE_NOT_ALLOWED"
+    next_step = "Connect an account that belongs to the organisation itself."

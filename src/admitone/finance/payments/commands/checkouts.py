@@ -24,6 +24,7 @@ from admitone.finance.payments.model import (
     GatewayIntent,
     IntentAction,
     IntentState,
+    KnownAccount,
     Onboarding,
     Payment,
     PaymentMethod,
@@ -34,7 +35,8 @@ from admitone.finance.payments.model import (
 from admitone.finance.payments.orders import expires_at
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import standing
-from admitone.finance.payments.store.standing import Claim, KnownAccount
+from admitone.finance.payments.store.accounts import find_accounts
+from admitone.finance.payments.store.standing import Claim
 from admitone.finance.pricing.api import Priced, price
 from admitone.finance.sources.api import SOURCE_TYPES, PaymentId, Source
 from admitone.finance.sources.port import SHOPS, Offer, Wanted
@@ -164,7 +166,7 @@ async def _open_desk(tx: Tx, checkouts: Sequence[Checkout], known: Mapping[Sourc
         {source: [*payments] for source, payments in known.items()},
         stopped=await authority.find_stopped(tx, guards) if checkouts else frozenset(),
         hold=await standing.find_hold(tx) if checkouts else None,
-        accounts=await standing.find_accounts(tx) if checkouts else {},
+        accounts=await find_accounts(tx) if checkouts else {},
         taken=await standing.lock_claims(tx, claims),
     )
 
