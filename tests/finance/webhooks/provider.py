@@ -23,6 +23,7 @@ from admitone.finance.gateways.api import (
     Ref,
     Topic,
     Trouble,
+    UnknownStatus,
 )
 from admitone.finance.gateways.api import ObjectType as Is
 from admitone.finance.sources.api import PaymentId
@@ -87,8 +88,11 @@ class ScriptedGateway:
             return None
         if abs(now - datetime.fromtimestamp(int(parts["t"]), UTC)) > TOLERANCE:
             return None
+        return self.open_envelope(body, source)
+
+    def open_envelope(self, payload: bytes, source: str) -> Envelope:
         try:
-            return _envelope(json.loads(body), source)
+            return _envelope(json.loads(payload), source)
         except (ValueError, KeyError, TypeError):
             raise Malformed() from None
 
@@ -102,10 +106,12 @@ class ScriptedGateway:
             account = Account(about["id"], "standard", True, about.get("payouts", True), (), False, organization)
             return ProviderEvent(envelope, Topic.ACCOUNT, (Ref(Is.ACCOUNT, about["id"]),), account=account)
         if envelope.type == "balance.available":
-            return ProviderEvent(envelope, Topic.BALANCE)
+            return ProviderEvent(envelope, Topic.BALANCE, tuple(Ref(Is.ACCOUNT, each) for each in about.get("of", ())))
         if envelope.type == "payout.paid":
             paid = Payout(about["id"], PayoutStatus.PAID, about["amount"], "EUR", envelope.created)
             return ProviderEvent(envelope, Topic.PAYOUT, (Ref(Is.PAYOUT, about["id"]),), payout=paid)
+        if envelope.type == "payment_intent.odd":
+            raise UnknownStatus("odd", (Ref(Is.INTENT, about["id"]),))
         if envelope.type not in KINDS:
             return ProviderEvent(envelope, Topic.NOTHING)
         fact = ProviderFact(

@@ -86,6 +86,10 @@ class Gateway(Protocol):
         minutes; else nothing. A body that is signed and cannot be understood raises `Malformed`."""
         ...
 
+    def open_envelope(self, payload: bytes, source: str) -> Envelope:
+        """What is known of a payload from `list_events` before it is understood; `Malformed` if it is none."""
+        ...
+
     def read(self, payload: bytes, source: str) -> ProviderEvent:
         """What a verified payload, or one from `list_events`, means."""
         ...

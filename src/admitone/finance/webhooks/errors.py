@@ -47,6 +47,13 @@ class PayloadGone(Conflict):
     next_step = "Fetch the payment from its provider instead."
 
 
+class NotUnderstood(Conflict):
+    """This event uses a word that we do not know."""
+
+    code = "WEBHOOK_NOT_UNDERSTOOD"
+    next_step = "Somebody must look what the provider means by it."
+
+
 class ReceiptNotFound(NotFound):
     """There is no receipt of that id."""
 

@@ -52,7 +52,7 @@ def whose(event: ProviderEvent, owners: Owners) -> Whose | Refusal:
 
 
 def _of_nobody_we_know(event: ProviderEvent, claimed: OrganizationId | None) -> Whose | Refusal:
-    if event.topic is Topic.CHARGE and claimed and event.payment:
+    if claimed and event.payment:
         return Whose(claimed, event.payment, Basis.METADATA)
     if event.topic in (Topic.BALANCE, Topic.PAYOUT) and not claimed:
         return Whose(PLATFORM_ORGANIZATION, None, Basis.PLATFORM)

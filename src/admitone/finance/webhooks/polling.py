@@ -11,18 +11,20 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from admitone.finance.gateways.api import EventPage, ProviderEvent
+from admitone.finance.gateways.api import EventPage
 from admitone.finance.gateways.port import GATEWAYS, Gateway
 from admitone.finance.webhooks import store
+from admitone.finance.webhooks.arriving import account_in, bounded
 from admitone.finance.webhooks.commands.receiving import receive
 from admitone.finance.webhooks.errors import AccountUnresolved
 from admitone.finance.webhooks.model import PLATFORM, Arrival, Cursor
 from admitone.finance.webhooks.telling import say
 from admitone.kernel import failpoints
-from admitone.kernel.errors import Unavailable
+from admitone.kernel.errors import Malformed, Unavailable
 from admitone.kernel.jobs import WEBHOOKS, Delivered, Desk, Lane, errand
 from admitone.kernel.jobs.schedules import Firing
 from admitone.kernel.scope import Caller
+from admitone.kernel.telemetry import logger
 
 PAGES: Final = 20
 """Of each provider in one run."""
@@ -42,24 +44,31 @@ async def _poll_one(desk: Desk, gateway: Gateway, caller: Caller) -> Unavailable
         page = await gateway.list_events(caller, cursor.position, cursor.since - Cursor.OVERLAP)
         if not isinstance(page, EventPage):
             return Unavailable()
-        source = gateway.provider.value
-        events = [(payload, gateway.read(payload, source)) for payload in page.payloads]
-        await asyncio.gather(*(_take_in(desk, gateway, caller, *each) for each in events))
+        arrivals = [each for payload in page.payloads if (each := _arrival(gateway, caller, payload))]
+        await asyncio.gather(*(_take_in(desk, each) for each in arrivals))
         failpoints.reach("webhooks.before_cursor")
-        cursor = _after(cursor, page, [event.envelope.created for _, event in events])
+        cursor = _after(cursor, page, [each.envelope.created for each in arrivals])
         await desk.database.run(PLATFORM, partial(store.put_cursor, provider=gateway.provider, cursor=cursor))
-        say("webhook.polled", source=source, events=len(events))
+        say("webhook.polled", source=gateway.provider.value, events=len(arrivals))
         if page.next_cursor is None:
             break
     return None
 
 
-async def _take_in(desk: Desk, gateway: Gateway, caller: Caller, payload: bytes, event: ProviderEvent) -> None:
-    if event.envelope.livemode != gateway.livemode:
-        return
-    arrival = Arrival(
-        Caller(causation_id=caller.causation_id), gateway.provider, event.envelope, payload, event.account
-    )
+def _arrival(gateway: Gateway, caller: Caller, payload: bytes) -> Arrival | None:
+    """As if it had come to the door; what would be refused there is passed over."""
+    try:
+        envelope = bounded(gateway.open_envelope(payload, gateway.provider.value))
+        account = account_in(gateway, envelope, payload)
+    except Malformed:
+        logger().error("webhook.listed_malformed", source=gateway.provider.value)
+        return None
+    if envelope.livemode != gateway.livemode:
+        return None
+    return Arrival(Caller(causation_id=caller.causation_id), gateway.provider, envelope, payload, account)
+
+
+async def _take_in(desk: Desk, arrival: Arrival) -> None:
     with suppress(AccountUnresolved):  # It is kept, and somebody was told.
         await desk.batcher.submit(receive, PLATFORM, arrival)
 

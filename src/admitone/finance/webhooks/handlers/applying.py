@@ -6,8 +6,8 @@ the event means is payments' to decide; who is refused there ends here as a dead
 
 from collections.abc import Sequence
 
-from admitone.finance.gateways.api import Topic
-from admitone.finance.payments.api import Told, record
+from admitone.finance.gateways.api import Payout, Topic
+from admitone.finance.payments.api import AccountTold, Told, ask_for_fees, change_accounts, record
 from admitone.finance.webhooks import store
 from admitone.finance.webhooks.errors import NotTheirPayment
 from admitone.finance.webhooks.facts import PayoutReported
@@ -26,11 +26,13 @@ Delivery = Delivered[Handed]
 async def apply(tx: Tx, deliveries: Sequence[Delivered[Handed]]) -> None:
     open_ones = await store.find_open(tx, [each.payload.receipt.uuid for each in deliveries])
     due = [each for each in deliveries if each.payload.receipt.uuid in open_ones]
-    await _record(tx, [each for each in due if each.payload.event.topic is Topic.CHARGE])
+    await _record(tx, [each for each in due if each.payload.payment is not None])
+    await _change_accounts(tx, [each for each in due if each.payload.event.account is not None])
     for each in due:
-        match each.payload.event.topic:
-            case Topic.PAYOUT:
-                tx.publish(each.caller, _reported(each.payload))
+        if each.payload.event.topic is Topic.BALANCE:
+            await ask_for_fees(tx, each.caller, each.key)
+        if each.payload.event.payout is not None:
+            tx.publish(each.caller, _reported(each.payload, each.payload.event.payout))
     failpoints.reach("webhooks.before_settling")
     await store.settle(tx, {each.payload.receipt.uuid: each.payload.payment for each in due}, ReceiptState.PROCESSED)
     for each in due:
@@ -47,8 +49,18 @@ async def _record(tx: Tx, charges: Sequence[Delivery]) -> None:
 
 def _told(each: Delivery) -> Told:
     payment, event = each.payload.payment, each.payload.event
-    assert payment is not None, "a charge is handed on with its payment"
+    assert payment is not None
     return Told(each.caller, payment, each.payload.provider, event.refs, event.facts)
+
+
+async def _change_accounts(tx: Tx, changes: Sequence[Delivery]) -> None:
+    told = [
+        AccountTold(each.caller, each.payload.provider, account, each.payload.event.envelope.created)
+        for each in changes
+        if (account := each.payload.event.account) is not None
+    ]
+    for outcome in await change_accounts(tx, told) if told else ():
+        _raise_refused(outcome)
 
 
 def _raise_refused(outcome: object) -> None:
@@ -56,9 +68,7 @@ def _raise_refused(outcome: object) -> None:
         raise outcome
 
 
-def _reported(handed: Handed) -> PayoutReported:
-    payout = handed.event.payout
-    assert payout is not None, "an event about a payout has one"
+def _reported(handed: Handed, payout: Payout) -> PayoutReported:
     return PayoutReported(
         receipt_id=handed.receipt,
         provider=handed.provider,

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from admitone.finance.gateways.api import Provider, ProviderEvent, Ref, Topic
+from admitone.finance.gateways.api import Provider, ProviderEvent, Ref, Topic, UnknownStatus
 from admitone.finance.gateways.port import GATEWAYS
 from admitone.finance.payments.api import Owner, find_owners
 from admitone.finance.webhooks import store
-from admitone.finance.webhooks.errors import PayloadGone
+from admitone.finance.webhooks.errors import NotUnderstood, PayloadGone
 from admitone.finance.webhooks.handlers.applying import apply
 from admitone.finance.webhooks.handlers.mourning import mourn
 from admitone.finance.webhooks.model import Handed, ReceiptId, ReceiptState, Received
@@ -45,7 +45,10 @@ def _read(row: Record) -> ProviderEvent:
     if row["sealed"] is None:
         raise PayloadGone()
     payload = KEYRING().open(row["sealed"], store.place_of(row["id"]))
-    return GATEWAYS().get(row["provider"]).read(payload, row["source"])
+    try:
+        return GATEWAYS().get(row["provider"]).read(payload, row["source"])
+    except UnknownStatus as odd:
+        raise NotUnderstood() from odd
 
 
 async def _resolved(tx: Tx, rows: Mapping[UUID, Record], events: Mapping[UUID, ProviderEvent]) -> dict[UUID, Whose]:

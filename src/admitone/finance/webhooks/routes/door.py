@@ -10,13 +10,13 @@ from typing import Final, Literal
 
 import msgspec
 
-from admitone.finance.gateways.api import Account, Envelope
+from admitone.finance.gateways.api import Envelope
 from admitone.finance.gateways.port import GATEWAYS, Gateway
+from admitone.finance.webhooks.arriving import account_in, bounded
 from admitone.finance.webhooks.commands.receiving import receive
 from admitone.finance.webhooks.errors import AccountUnresolved, InvalidSignature, LivemodeMismatch
-from admitone.finance.webhooks.model import ACCOUNT_UPDATED, PLATFORM, Arrival, Word
+from admitone.finance.webhooks.model import PLATFORM, Arrival
 from admitone.kernel.contracts import Audience, Call, Contract, Example, Reads, Wire
-from admitone.kernel.errors import Malformed
 
 LARGEST_EVENT_BYTES: Final = 256 * 1024
 
@@ -65,7 +65,7 @@ async def take_in(call: Call) -> Ack:
     gateway, envelope = _verified(call)
     if envelope.livemode != gateway.livemode:
         raise LivemodeMismatch()
-    account = _account(gateway, envelope, call.body)
+    account = account_in(gateway, envelope, call.body)
     arrival = Arrival(call.caller, gateway.provider, envelope, call.body, account)
     kept = await call.batch(receive, arrival, scope=PLATFORM)
     return Ack(status="ACK", stripe_event_id=kept.event, idempotency_hit=kept.duplicate)
@@ -77,22 +77,8 @@ def _verified(call: Call) -> tuple[Gateway, Envelope]:
     for gateway in GATEWAYS().all():
         envelope = gateway.verify(call.body, call.headers, call.contract.path, now)
         if envelope is not None:
-            return gateway, _bounded(envelope)
+            return gateway, bounded(envelope)
     raise InvalidSignature()
-
-
-def _bounded(envelope: Envelope) -> Envelope:
-    """What goes into columns and facts as it is."""
-    words = (envelope.source, envelope.id, envelope.type, envelope.account, envelope.request_id)
-    try:
-        msgspec.convert(words, tuple[Word, Word, Word, Word | None, Word | None])
-    except msgspec.ValidationError:
-        raise Malformed() from None
-    return envelope
-
-
-def _account(gateway: Gateway, envelope: Envelope, body: bytes) -> Account | None:
-    return gateway.read(body, envelope.source).account if envelope.type == ACCOUNT_UPDATED else None
 
 
 CONTRACTS: Final = tuple(_contract(own, path) for own, path in PATHS.items())
