@@ -1,5 +1,6 @@
 """The door for other packages: orders, answers, facts."""
 
+from admitone.finance.gateways.brcode import png as qr_png
 from admitone.finance.gateways.model import (
     Account,
     AccountLink,
@@ -62,4 +63,5 @@ __all__ = (
     "Trouble",
     "Unknown",
     "UnknownStatus",
+    "qr_png",
 )

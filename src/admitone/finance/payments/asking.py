@@ -1,7 +1,7 @@
 """Asking providers about payments: with no transaction open, one payment at a time.
 
-Promise: whoever asks may be killed at any point, and whoever comes after asks the same under the same key: what was done
-is found, what was not is done once. An answer that does not come leaves everything as it was.
+Promise: whoever asks may be killed at any point, and whoever comes after asks the same under the same key: what was
+done is found, what was not is done once. An answer that does not come leaves everything as it was.
 """
 
 from collections.abc import Awaitable, Callable
@@ -115,7 +115,8 @@ class Clerk:
         if not isinstance(said, Charge):
             return said
         told = Told(caller, payment, case.payment.provider, said.refs, said.facts)
-        return await self._submit(record, organization, told)
+        recorded: Recorded = await self._submit(record, organization, told)
+        return recorded
 
     async def close(self, organization: OrganizationId, payment: PaymentId, kind: Closure, caller: Caller) -> bool:
         """Close a payment that is not to be paid any more. Whether that is settled now, one way or the other."""

@@ -1,7 +1,7 @@
 """What is seen to later: intents without an answer, payments that nobody paid, fees, and money that paid for nothing.
 
-Promise: none of them decides anything by itself; each asks the provider and records what it says, so running twice, late
-or half is harmless. What could not be asked is found again by the next run.
+Promise: none of them decides anything by itself; each asks the provider and records what it says, so running twice,
+late or half is harmless. What could not be asked is found again by the next run.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ from admitone.finance.sources.api import LatePayment
 from admitone.kernel.alerts import ALERTS, Above, Alert, AlertClass, AlertRule, raise_alerts
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import OutcomeUnknown
+from admitone.kernel.ids import OrganizationId
 from admitone.kernel.jobs import REFUNDS, WEBHOOKS, Delivered, Desk, Job, Lane, Priority, enqueue, errand
 from admitone.kernel.jobs.schedules import Firing
-from admitone.kernel.ids import OrganizationId
 from admitone.kernel.scope import Caller, Scope
 from admitone.kernel.telemetry import logger
 
@@ -63,9 +63,7 @@ async def ask_provider(desk: Desk, told: Delivered[PaymentIncomplete]) -> None:
 @errand("payments.close_spent", lane=PROVIDERS, retry=WEBHOOKS, priority=Priority.CRITICAL)
 async def close_spent(desk: Desk, told: Delivered[AttemptsSpent]) -> None:
     """Nobody may try again: the charge is closed, and what was kept for the buyer is free."""
-    if not await Clerk.at(desk).close(
-        told.organization, told.payload.payment_id, FactKind.CANCELLED, told.caller
-    ):
+    if not await Clerk.at(desk).close(told.organization, told.payload.payment_id, FactKind.CANCELLED, told.caller):
         raise OutcomeUnknown
 
 
@@ -174,4 +172,3 @@ async def _each(lefts: Sequence[Left], see_to: Callable[[Left], Awaitable[object
                 logger().exception("payment.not_seen_to", paymentId=str(left.payment))
 
     await asyncio.gather(*(one(left) for left in lefts))
-

@@ -1,7 +1,7 @@
 """The secret by which whoever began a payment asks how it stands, without signing in.
 
-Promise: it says in clear whose the payment is, is made anew from the payment's id whenever it is needed, is stored nowhere,
-and gives away nothing but where the payment stands.
+Promise: it says in clear whose the payment is, is made anew from the payment's id whenever it is needed, is stored
+nowhere, and gives away nothing but where the payment stands.
 """
 
 from admitone.finance.payments.model import Payment

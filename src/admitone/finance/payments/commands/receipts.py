@@ -66,7 +66,9 @@ async def begin_returns(tx: Tx, decisions: Sequence[Decision]) -> list[Return | 
 async def _begin_return(
     tx: Tx, decision: Decision, payment: Payment, intents: Sequence[GatewayIntent]
 ) -> Return | Refusal:
-    open_one = next((each for each in intents if each.action is IntentAction.REFUND and each.state is IntentState.OPEN), None)
+    open_one = next(
+        (each for each in intents if each.action is IntentAction.REFUND and each.state is IntentState.OPEN), None
+    )
     if open_one is not None:
         return Return(payment, open_one)
     receipts = [each for each in await receipt_store.find_receipts(tx, payment.id) if each.state is ReceiptState.OPEN]
@@ -110,9 +112,7 @@ async def apply(tx: Tx, decisions: Sequence[Decision]) -> list[Recorded | Refusa
         history = histories.get(decision.payment)
         if history is None:
             outcomes.append(PaymentNotFound())
-        elif history.payment.status is not Status.NEEDS_MANUAL or history.payment.manual_reason not in APPLICABLE:
-            outcomes.append(NotReturnable())
-        elif any(each.state is ReceiptState.RETURNING for each in await receipt_store.find_receipts(tx, decision.payment)):
+        elif not await _may_be_applied(tx, history.payment):
             outcomes.append(NotReturnable())
         elif decision.payment in rivals:
             outcomes.append(AlreadyPaid())
@@ -126,6 +126,14 @@ async def apply(tx: Tx, decisions: Sequence[Decision]) -> list[Recorded | Refusa
             outcomes.append(decision.payment)
     moved = await write_histories(tx, [histories[each] for each in outcomes if isinstance(each, PaymentId)])
     return [moved[each] if isinstance(each, PaymentId) else each for each in outcomes]
+
+
+async def _may_be_applied(tx: Tx, payment: Payment) -> bool:
+    """Not while it is on its way back."""
+    if payment.status is not Status.NEEDS_MANUAL or payment.manual_reason not in APPLICABLE:
+        return False
+    receipts = await receipt_store.find_receipts(tx, payment.id)
+    return all(each.state is not ReceiptState.RETURNING for each in receipts)
 
 
 async def _note(tx: Tx, decision: Decision, action: str) -> None:

@@ -1,7 +1,7 @@
 """Paying: begin, ask how it stands, give up.
 
-Promise: a request that is repeated under its key is the same payment; a provider is asked with no transaction open, after
-the intent to ask it was committed; what it did not answer is unknown, and said to be so.
+Promise: a request that is repeated under its key is the same payment; a provider is asked with no transaction open,
+after the intent to ask it was committed; what it did not answer is unknown, and said to be so.
 """
 
 from typing import Annotated, Any
@@ -242,7 +242,9 @@ async def show_price(call: Call, request: QuoteRequest) -> QuoteAnswer:
     source = Source(request.source_type, request.source_id)
     wanted = Checkout(call.caller, source, Method.CARD, "quote", None, None, None, None, request.promo_code)
     [quoted] = await call.read(
-        quote, [msgspec.structs.replace(wanted, invite_token=request.invite_token)], scope=Scope(request.organization_id)
+        quote,
+        [msgspec.structs.replace(wanted, invite_token=request.invite_token)],
+        scope=Scope(request.organization_id),
     )
     if isinstance(quoted, Refusal):
         raise quoted
@@ -281,7 +283,9 @@ def _tells(number: str, path: str, summary: str) -> Contract:
         audience=Audience.PUBLIC,
         recognizes=True,
         order_key="none",
-        examples=(Example("Another's", takes=StatusRequest(payment_id=SOME_PAYMENT), refuses=errors.PaymentNotFound()),),
+        examples=(
+            Example("Another's", takes=StatusRequest(payment_id=SOME_PAYMENT), refuses=errors.PaymentNotFound()),
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 import base64
 from uuid import UUID
 
-from admitone.finance.gateways.api import Provider, qr_png
+from admitone.finance.gateways.api import PixCode, Provider, qr_png
 from admitone.finance.payments import projections
 from admitone.finance.payments.model import FINAL, Payment, PaymentMethod, Scenario, Way
 from admitone.finance.sources.api import PaymentId, SettlementModel, SourceType
@@ -26,7 +26,8 @@ class Pix(Wire):
 
 
 class CheckoutAnswer(Wire):
-    """Where a payment stands and how the buyer goes on. `status` is one of FIN-050's; `state` is ours, which has more."""
+    """Where a payment stands and how the buyer goes on. `status` is one of FIN-050's; `state` is ours, which has
+    more."""
 
     payment_id: PaymentId
     status: str
@@ -95,11 +96,6 @@ class PaymentAnswer(Wire):
 
 
 def checkout_answer(payment: Payment, way: Way, secret: str) -> CheckoutAnswer:
-    pix = way.pix and Pix(
-        qr_code_base64=base64.b64encode(qr_png(way.pix.copy_paste)).decode(),
-        copy_paste_key=way.pix.copy_paste,
-        expires_at=way.pix.expires_at,
-    )
     return CheckoutAnswer(
         payment_id=payment.id,
         status=projections.orya(payment),
@@ -111,13 +107,18 @@ def checkout_answer(payment: Payment, way: Way, secret: str) -> CheckoutAnswer:
         expires_at=payment.expires_at,
         client_secret=way.client_secret,
         redirect_url=way.redirect_url,
-        pix=pix,
+        pix=_shown(way.pix) if way.pix else None,
         status_secret=secret,
         checkout_id=payment.id,
         status_v1=projections.orya_v1(payment),
         free_checkout=payment.scenario is Scenario.FREE_CHECKOUT,
         final=payment.status in FINAL,
     )
+
+
+def _shown(code: PixCode) -> Pix:
+    picture = base64.b64encode(qr_png(code.copy_paste)).decode()
+    return Pix(qr_code_base64=picture, copy_paste_key=code.copy_paste, expires_at=code.expires_at)
 
 
 def status_answer(payment: Payment) -> StatusAnswer:
