@@ -22,6 +22,7 @@ from admitone.kernel.ids import PLATFORM_ORGANIZATION
 from admitone.kernel.statements import Insert, columns
 
 LONGEST_REASON: Final = 500
+MOST_TO_MEND: Final = 1_000
 
 # -- Receiving
 
@@ -241,7 +242,7 @@ LIST_TO_MEND = """
       FROM webhooks.receipt AS r
      WHERE r.state = ANY($2::text[])
      ORDER BY r.state, r.source, r.account, r.id
-     LIMIT 100
+     LIMIT $3
 """
 
 
@@ -256,7 +257,7 @@ async def list_receipts(tx: Tx, state: ReceiptState, after: UUID | None, most: i
 
 async def list_to_mend(tx: Tx) -> list[Record]:
     """The oldest of each account."""
-    return await tx.fetch(LIST_TO_MEND, list(TO_MEND))
+    return await tx.fetch(LIST_TO_MEND, list(TO_MEND), MOST_TO_MEND)
 
 
 # -- Opening again

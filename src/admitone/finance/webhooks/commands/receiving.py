@@ -12,7 +12,7 @@ from admitone.finance.payments.api import find_owners
 from admitone.finance.webhooks import store
 from admitone.finance.webhooks.errors import AccountUnresolved
 from admitone.finance.webhooks.facts import WebhookReceived
-from admitone.finance.webhooks.handlers.mourning import alert_about
+from admitone.finance.webhooks.handlers.mourning import tell_of
 from admitone.finance.webhooks.handlers.resolving import resolve
 from admitone.finance.webhooks.model import (
     ACCOUNT_UPDATED,
@@ -26,7 +26,6 @@ from admitone.finance.webhooks.model import (
 from admitone.finance.webhooks.policy import is_clear
 from admitone.finance.webhooks.store import NewReceipt
 from admitone.kernel import failpoints
-from admitone.kernel.alerts import raise_alerts
 from admitone.kernel.commands import command
 from admitone.kernel.db import Record, Tx
 from admitone.kernel.errors import Refusal
@@ -57,7 +56,7 @@ async def receive(tx: Tx, arrivals: Sequence[Arrival]) -> list[Acknowledged | Re
         tx.publish(each.arrival.caller, _told(each))
     if unclear:
         rows = await store.find_receipts(tx, [each.id.uuid for each in fresh] + [row["id"] for row in known.values()])
-        await raise_alerts(tx, [alert_about(row) for row in rows if row["state"] == ReceiptState.ORG_UNRESOLVED])
+        await tell_of(tx, [row for row in rows if row["state"] == ReceiptState.ORG_UNRESOLVED])
     return [_outcome(each, first, new, unclear) for each in arrivals]
 
 

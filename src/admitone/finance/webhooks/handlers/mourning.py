@@ -62,21 +62,26 @@ async def mourn(tx: PlatformTx, failure: Any) -> None:
 async def tell(tx: Tx, deliveries: Sequence[Delivered[Mourned]]) -> None:
     """In the platform's scope, where alerts are."""
     rows = await store.find_receipts(tx, [each.payload.receipt.uuid for each in deliveries])
-    await raise_alerts(tx, [alert_about(row) for row in rows if row["state"] in RULES])
+    await tell_of(tx, [row for row in rows if row["state"] in RULES])
 
 
-def alert_about(row: Record) -> Alert:
+async def tell_of(tx: Tx, rows: Sequence[Record]) -> None:
+    for row in rows:
+        say(
+            "webhook.to_be_mended",
+            stripeEventId=row["external_id"],
+            eventType=row["type"],
+            stripeAccountId=row["account"],
+            correlationId=str(row["correlation_id"]),
+            receiptId=str(ReceiptId(row["id"])),
+            status=row["state"],
+        )
+    await raise_alerts(tx, [_alert(row) for row in rows])
+
+
+def _alert(row: Record) -> Alert:
     """One for each account that is not clear, however much it tells us."""
     account = row["account"]
-    say(
-        "webhook.to_be_mended",
-        stripeEventId=row["external_id"],
-        eventType=row["type"],
-        stripeAccountId=account,
-        correlationId=str(row["correlation_id"]),
-        receiptId=str(ReceiptId(row["id"])),
-        status=row["state"],
-    )
     entities = {"receiptId": str(ReceiptId(row["id"])), "stripeEventId": row["external_id"]}
     return Alert(
         RULES[ReceiptState(row["state"])],
@@ -91,5 +96,7 @@ def alert_about(row: Record) -> Alert:
 @handler("webhooks.look_after")
 async def look_after(tx: Tx, firings: Sequence[Delivered[Firing]]) -> None:  # noqa: ARG001
     """By schedule: what is still to be mended stays open, and what was mended is over."""
-    await raise_alerts(tx, [alert_about(row) for row in await store.list_to_mend(tx)])
-    await resolve_unseen(tx, list(RULES.values()), tx.now - GRACE)
+    to_mend = await store.list_to_mend(tx)
+    await raise_alerts(tx, [_alert(row) for row in to_mend])
+    if len(to_mend) < store.MOST_TO_MEND:
+        await resolve_unseen(tx, list(RULES.values()), tx.now - GRACE)
