@@ -29,8 +29,10 @@ def test_providers_are_asked_to_pay_out_and_never_to_hold():
         ("async def f(gateway, order):\n    await gateway.pay_out(order)\n", 1),
         ("from admitone.finance.gateways.api import PayoutOrder\n", 1),
         (
-            "async def f(gateway, order, model):\n"
-            "    if model is SettlementModel.PLATFORM_MOR:\n        await gateway.pay_out(order)\n",
+            (
+                "async def f(gateway, order, model):\n"
+                "    if model is SettlementModel.PLATFORM_MOR:\n        await gateway.pay_out(order)\n"
+            ),
             0,
         ),
     ],

@@ -25,6 +25,7 @@ from admitone.entrypoints.run import run as run_everything
 from admitone.entrypoints.sandbox import sandbox
 from admitone.entrypoints.serve import PortTaken
 from admitone.entrypoints.serve import serve as serve_api
+from admitone.entrypoints.webhooks_cli import app as webhooks_app
 from admitone.entrypoints.worker import build as build_worker
 from admitone.entrypoints.worker import work
 from admitone.kernel.config import ROOT, Config, ConfigurationProblem
@@ -86,6 +87,7 @@ app.command()(sandbox)
 app.add_typer(dlq_app, name="dlq")
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(fees_app, name="fees")
+app.add_typer(webhooks_app, name="webhooks")
 app.add_typer(person_app, name="person")
 app.add_typer(organization_app, name="organization")
 app.command("seed")(seed)

@@ -5,6 +5,7 @@ from admitone.finance.ledger.module import MODULE as LEDGER
 from admitone.finance.payments.module import MODULE as PAYMENTS
 from admitone.finance.pricing.module import MODULE as PRICING
 from admitone.finance.sources.module import MODULE as SOURCES
+from admitone.finance.webhooks.module import MODULE as WEBHOOKS
 from admitone.foundation.authority.module import MODULE as AUTHORITY
 from admitone.foundation.identity.module import MODULE as IDENTITY
 from admitone.foundation.mail.module import MODULE as MAIL
@@ -25,4 +26,5 @@ MODULES: tuple[Module, ...] = (
     LEDGER,
     GATEWAYS,
     PAYMENTS,
+    WEBHOOKS,
 )

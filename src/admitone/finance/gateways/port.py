@@ -115,6 +115,10 @@ class Gateway(Protocol):
         minutes; else nothing. A body that is signed and cannot be understood raises `Malformed`."""
         ...
 
+    def open_envelope(self, payload: bytes, source: str) -> Envelope:
+        """What is known of a payload from `list_events` before it is understood; `Malformed` if it is none."""
+        ...
+
     def read(self, payload: bytes, source: str) -> ProviderEvent:
         """What a verified payload, or one from `list_events`, means. A list has the events of every route in it: where
         an event belongs to an organisation's account, its envelope names the source that would have brought it."""
