@@ -39,8 +39,9 @@ SECRET = "the sandbox of the tests"
 
 OPEN_ACCOUNT = """
     INSERT INTO payments.account (organization_id, provider, livemode, account, type, onboarding_status,
-                                  charges_enabled, payouts_enabled, requirements_due, version, created_at, changed_at)
-    VALUES ($1, 'sandbox', false, $2, 'standard', 'COMPLETE', true, true, '{}', 1, $3, $3)
+                                  charges_enabled, payouts_enabled, requirements_due, told_at, version, created_at,
+                                  changed_at)
+    VALUES ($1, 'sandbox', false, $2, 'standard', 'COMPLETE', true, true, '{}', $3, 1, $3, $3)
 """
 
 
@@ -130,5 +131,3 @@ async def a_world(database: Database, batcher: Batcher, **settings: Any) -> Asyn
     await database.run(Scope(organization, "test"), open_account)
     with a_shop() as shop, GATEWAYS.wired(Gateways([gateway])):
         yield World(database, batcher, simulator, gateway, shop, organization, owner, buyer)
-
-

@@ -1,15 +1,22 @@
 """Transfers, to add and to read. Nothing here changes one."""
 
 from collections.abc import Sequence
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID
 
 import msgspec
 
-from admitone.finance.ledger.model import POSITION, Transfer, TransferId
+from admitone.finance.ledger.model import POSITION, Holding, Transfer, TransferId
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Record, Tx
 from admitone.kernel.money import Money
 from admitone.kernel.statements import Insert
+
+Place = tuple[datetime, UUID]
+"""Where a transfer stands in a statement."""
+END: Final[Place] = (datetime(9000, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1))
+
 
 INSERT_TRANSFERS = Insert(
     "ledger.transfer",
@@ -71,6 +78,17 @@ LIST_BY_PAYMENT = f"""
 """  # noqa: S608, of constants
 
 
+# Without reading one of them: each is under a seal, or in a delta.
+SUM_TRANSFERS = """
+    SELECT (SELECT COALESCE(sum(s.transfers), 0)
+              FROM ledger.seal AS s
+             WHERE s.organization_id = $1)
+           + (SELECT COALESCE(sum(cardinality(d.transfers)), 0)
+                FROM ledger.delta AS d
+               WHERE d.organization_id = $1) AS transfers
+"""
+
+
 SUM_POSITIONS = """
     SELECT payment_id, currency,
            (COALESCE(sum(amount_minor) FILTER (WHERE credit_account = ANY($3::text[])), 0)
@@ -80,6 +98,32 @@ SUM_POSITIONS = """
        AND payment_id = ANY($2::uuid[])
      GROUP BY payment_id, currency
 """
+
+
+LIST_STATEMENT = f"""
+    SELECT {COLUMNS}
+      FROM ((SELECT {COLUMNS}
+               FROM ledger.transfer AS t
+              WHERE t.organization_id = $1
+                AND t.debit_account = $2
+                AND t.payee_id = $3
+                AND t.currency = $4
+                AND (t.posted_at, t.id) < ($5::timestamptz, $6::uuid)
+              ORDER BY t.posted_at DESC, t.id DESC
+              LIMIT $7)
+              UNION ALL
+            (SELECT {COLUMNS}
+               FROM ledger.transfer AS t
+              WHERE t.organization_id = $1
+                AND t.credit_account = $2
+                AND t.payee_id = $3
+                AND t.currency = $4
+                AND (t.posted_at, t.id) < ($5::timestamptz, $6::uuid)
+              ORDER BY t.posted_at DESC, t.id DESC
+              LIMIT $7)) AS t
+     ORDER BY t.posted_at DESC, t.id DESC
+     LIMIT $7
+"""  # noqa: S608, of constants
 
 
 async def insert_transfers(tx: Tx, transfers: Sequence[Transfer]) -> set[TransferId]:
@@ -103,6 +147,12 @@ async def list_by_payment(tx: Tx, payments: Sequence[PaymentId], limit: int) -> 
     return [transfer_in(row) for row in rows]
 
 
+async def list_statement(tx: Tx, holding: Holding, before: Place, limit: int) -> list[Transfer]:
+    """Both sides in one, the newest first."""
+    rows = await tx.fetch(LIST_STATEMENT, holding.account, holding.payee, holding.currency, *before, limit)
+    return [transfer_in(row) for row in rows]
+
+
 async def sum_positions(tx: Tx, payments: Sequence[PaymentId]) -> list[tuple[PaymentId, Money]]:
     rows = await tx.fetch(SUM_POSITIONS, [payment.uuid for payment in payments], sorted(POSITION))
     return [(PaymentId(row["payment_id"]), Money(row["net_minor"], row["currency"])) for row in rows]
@@ -113,3 +163,8 @@ def transfer_in(row: Record) -> Transfer:
     found["id"] = TransferId(found["id"])
     found["payment_id"] = PaymentId(found["payment_id"]) if found["payment_id"] else None
     return msgspec.convert(found, Transfer)
+
+
+async def sum_transfers(tx: Tx) -> int:
+    [row] = await tx.fetch(SUM_TRANSFERS)
+    return int(row["transfers"])
