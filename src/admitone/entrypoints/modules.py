@@ -1,5 +1,6 @@
 """Every package of the application, by its manifest. What is not named here does not exist."""
 
+from admitone.finance.gateways.module import MODULE as GATEWAYS
 from admitone.finance.ledger.module import MODULE as LEDGER
 from admitone.finance.payments.module import MODULE as PAYMENTS
 from admitone.finance.pricing.module import MODULE as PRICING
@@ -23,6 +24,7 @@ MODULES: tuple[Module, ...] = (
     SOURCES,
     PRICING,
     LEDGER,
+    GATEWAYS,
     PAYMENTS,
     WEBHOOKS,
 )

@@ -1,4 +1,4 @@
-"""What providers say of the accounts of organisations.
+"""The accounts of organisations at providers: opening them, and what providers say of them.
 
 Promise: an account changes only in the organisation whose it is, by its own id, provider and mode; whatever does not
 fit exactly is refused and changes nothing (FIN-022). What is older than what we know undoes nothing. Whoever is told
@@ -6,23 +6,70 @@ of a change is told once for each state (FIN-092).
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
 import msgspec
 
-from admitone.finance.gateways.api import Account, ObjectType, Ref
-from admitone.finance.payments.errors import AccountMismatch, AccountTypeRefused
+from admitone.finance.gateways.api import Account, AccountOrder, ObjectType, Provider, Ref
+from admitone.finance.payments.errors import AccountMismatch, AccountTypeRefused, OnboardingIncomplete
 from admitone.finance.payments.facts import AccountChanged
 from admitone.finance.payments.model import AccountTold, KnownAccount, Onboarding, account_name
+from admitone.finance.payments.onboarding import account_order, missing_of
 from admitone.finance.payments.policy import fingerprint_of, is_news, onboarding_of
 from admitone.finance.payments.store import accounts as store
 from admitone.finance.payments.store.references import Belonging, put_refs
+from admitone.foundation.organizations import api as organizations
+from admitone.kernel import audit
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.scope import Caller
 
 MOST_REQUIREMENTS: Final = 100
+ONBOARDING: Final = "PAYMENTS_ONBOARDING"
+"""Why the official e-mail is asked for."""
+
+
+class Opening(msgspec.Struct, frozen=True):
+    """Somebody wants their organisation to take payments through a provider."""
+
+    caller: Caller
+    provider: Provider
+    livemode: bool
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """What is ordered, and the account that it gave, if it was ordered before."""
+
+    order: AccountOrder
+    account: KnownAccount | None
+    at: datetime
+    """Before the provider is asked."""
+
+
+@command()
+async def open_accounts(tx: Tx, openings: Sequence[Opening]) -> list[Opened | Refusal]:
+    """What is to be ordered for each, unless something is missing; who asked stands in the trail."""
+    organization = await organizations.get_organization(tx)
+    missing = missing_of(organization, await organizations.list_acceptances(tx))
+    known = await store.find_accounts(tx)
+    outcomes: list[Opened | Refusal] = []
+    for each in openings:
+        if refusal := organizations.gate(organization.official, each.caller, ONBOARDING):
+            outcomes.append(refusal)
+        elif missing:
+            outcomes.append(OnboardingIncomplete(missing=missing))
+        else:
+            order = account_order(organization, each.provider, each.caller, livemode=each.livemode)
+            outcomes.append(Opened(order, known.get((each.provider, each.livemode)), tx.now))
+    entries = [
+        audit.Entry(each.caller, "payments.onboarding", str(organization.id), after={"provider": each.provider})
+        for each, outcome in zip(openings, outcomes, strict=True)
+        if isinstance(outcome, Opened)
+    ]
+    await audit.record(tx, entries)
+    return outcomes
 
 
 @command()

@@ -16,7 +16,8 @@ import msgspec
 from admitone.finance.gateways.api import Method
 from admitone.finance.gateways.port import GATEWAYS, Gateway
 from admitone.finance.payments import errors
-from admitone.finance.payments.facts import FreeCheckoutDenied, told_of
+from admitone.finance.payments.commands.denials import Denial, tell_denied
+from admitone.finance.payments.facts import told_of
 from admitone.finance.payments.model import (
     OPEN,
     Checkout,
@@ -206,7 +207,8 @@ class _Desk:
             return quoted
         refusal = self._refused(checkout, quoted.offer) or self._priced_otherwise(checkout, quoted.priced)
         if refusal is not None:
-            return refusal
+            again = isinstance(refusal, errors.AlreadyPaid) and quoted.priced.snapshot.total == 0
+            return self._deny(checkout, refusal) if again else refusal
         if quoted.priced.snapshot.total == 0:
             return self._give(checkout, quoted)
         return self._charge(checkout, quoted)
@@ -254,7 +256,7 @@ class _Desk:
         if not SOURCE_TYPES[checkout.source.type].may_be_free:
             return errors.FreeNotAllowed()
         if not checkout.counted:
-            return errors.FreeUncounted()
+            return errors.FreeUncounted(buyer=offer.buyer)
         claim = Claim(offer.guard_key, offer.buyer) if offer.guard_key else None
         if claim is not None and self._taken[claim] >= offer.free_per_person:
             return self._deny(checkout, errors.FreeLimitReached())
@@ -266,15 +268,7 @@ class _Desk:
         return self._begin(checkout, Begun(payment))
 
     def _deny(self, checkout: Checkout, refusal: Refusal) -> Refusal:
-        """Written down, because somebody may be trying (FIN-084)."""
-        source = checkout.source
-        self._tx.publish(
-            checkout.caller,
-            FreeCheckoutDenied(source_type=source.type, source_id=source.id, reason_code=refusal.code),
-        )
-        self._entries.append(
-            audit.Entry(checkout.caller, "payments.free_checkout_denied", str(source), reason_code=refusal.code)
-        )
+        self._entries.append(tell_denied(self._tx, Denial(checkout.caller, checkout.source, refusal.code)))
         return refusal
 
     # -- What does not
