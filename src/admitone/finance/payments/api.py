@@ -2,6 +2,7 @@
 
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.recording import record
+from admitone.finance.payments.errands import ask_for_fees
 from admitone.finance.payments.model import (
     PAID,
     AccountTold,
@@ -25,6 +26,7 @@ __all__ = (
     "Recorded",
     "Status",
     "Told",
+    "ask_for_fees",
     "change_accounts",
     "find_owners",
     "find_payments",

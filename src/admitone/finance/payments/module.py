@@ -1,6 +1,5 @@
 """The manifest of payments."""
 
-from admitone.finance.gateways.port import GATEWAYS
 from admitone.finance.payments import errands, routes
 from admitone.finance.payments.facts import FACTS, AttemptsSpent, PaymentIncomplete, ReceiptUnapplied
 from admitone.finance.payments.model import INTENT, PAYMENT, RECEIPT
@@ -45,7 +44,6 @@ MODULE = Module(
         Table("free_claim", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because="once is once, also next year"),
         Table("provider_ref", TableClass.REGISTRY),
     ),
-    ports=(GATEWAYS,),
     lifecycles=(PAYMENT, RECEIPT, INTENT),
     facts=FACTS,
     listed_statements=(
