@@ -291,7 +291,7 @@ class AccountTold(msgspec.Struct, frozen=True):
     provider: Provider
     account: Account
     at: datetime
-    """When it was so: the event's own time, or the moment before the provider was asked."""
+    """When it was so: the event's own time, or, of an answer, what `policy.asked_at` says."""
 
 
 class KnownAccount(msgspec.Struct, frozen=True):

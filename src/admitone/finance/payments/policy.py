@@ -8,7 +8,7 @@ loss-then-poll of a payment's events ends in the same status and the same ledger
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -44,6 +44,8 @@ ATTEMPTS: Final = {
 }
 """What the latest attempt makes of a payment that nothing else decides; of one instant, the later in this order."""
 CLOSURES: Final = {K.CANCELLED: Status.CANCELLED, K.EXPIRED: Status.EXPIRED}
+CLOCKS_DIFFER: Final = timedelta(minutes=1)
+"""Ours and a provider's, at the most."""
 MOST_DECLINES: Final = 2
 """One more card after the first was declined (PAY-040)."""
 MOST_AUTHENTICATIONS: Final = 3
@@ -275,13 +277,20 @@ def onboarding_of(account: Account, before: Onboarding) -> Onboarding:
 
 def is_news(told: AccountTold, known: KnownAccount) -> bool:
     """Whether it is later than what we have. Of one instant, for providers tell whole seconds, that counts which lets
-    the organisation do less: too little is mended by whatever comes next."""
+    the organisation do less, until the provider was asked."""
     account = told.account
     may_less = (account.charges_enabled and not account.requirements_due, account.payouts_enabled) < (
         known.onboarding_status is Onboarding.COMPLETE,
         known.payouts_enabled,
     )
     return told.at > known.told_at or (told.at == known.told_at and may_less)
+
+
+def asked_at(known: KnownAccount | None, now: datetime) -> datetime:
+    """As of when an answer counts that was asked for now: later than what we have, and otherwise so much earlier that
+    nothing is lost which the provider tells by a clock that is behind ours."""
+    earlier = now - CLOCKS_DIFFER
+    return max(known.told_at + timedelta(microseconds=1), earlier) if known else earlier
 
 
 def fingerprint_of(account: KnownAccount) -> str:
