@@ -1,0 +1,36 @@
+"""Asking the provider: what is repeated is the same, and nothing is closed that may still be paid."""
+
+import pytest
+
+from admitone.finance.gateways.sandbox.faults import CallFault, Faults
+from admitone.finance.payments.asking import Case
+from admitone.finance.payments.commands.checkouts import begin
+from admitone.finance.payments.model import Status
+from admitone.kernel.batch import Batcher
+from admitone.kernel.db import Database
+from admitone.kernel.errors import OutcomeUnknown
+from admitone.kernel.scope import Caller
+from tests.finance.world import a_world
+
+
+@pytest.mark.covers("PAY-042", "PAY-044", "PAY-045")
+@pytest.mark.parametrize("fault", [CallFault.LOST, CallFault.ERROR_AFTER, CallFault.ERROR_BEFORE])
+async def test_who_heard_nothing_and_asks_again_is_given_the_same_charge(
+    database: Database, batcher: Batcher, fault: CallFault
+):
+    """Also under another correlation id: a request that is repeated is another request, and the same order."""
+    faults = Faults(script=(CallFault.NONE, fault))
+    async with a_world(database, batcher, faults=faults) as world:
+        order = world.shop.sells(world.buyer.identity, 5000)
+        begun = await world.begin(order, key="once")
+        case = Case(begun.payment, (begun.intent,))
+        with pytest.raises(OutcomeUnknown):
+            await world.clerk.open(case, Caller(world.buyer.identity))
+
+        again = await world.submit(begin, world.checkout(order, key="once"))
+        assert again.replayed
+        recorded, charge = await world.clerk.open(Case(again.payment, (again.intent,)), Caller(world.buyer.identity))
+
+        assert recorded.status is Status.PENDING
+        assert [each.id for each in world.simulator.list_newest(type(world.simulator.get(charge.id)))] == [charge.id]
+        assert await world.clerk.complete(world.organization, begun.payment.id, Caller())
