@@ -2,6 +2,7 @@
 
 import pytest
 
+from admitone.finance.gateways.api import FactKind
 from admitone.finance.gateways.sandbox.faults import CallFault, Faults
 from admitone.finance.payments.asking import Case
 from admitone.finance.payments.commands.checkouts import begin
@@ -10,7 +11,7 @@ from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database
 from admitone.kernel.errors import OutcomeUnknown
 from admitone.kernel.scope import Caller
-from tests.finance.world import a_world
+from tests.finance.world import World, a_world
 
 
 @pytest.mark.covers("PAY-042", "PAY-044", "PAY-045")
@@ -34,3 +35,31 @@ async def test_who_heard_nothing_and_asks_again_is_given_the_same_charge(
         assert recorded.status is Status.PENDING
         assert [each.id for each in world.simulator.list_newest(type(world.simulator.get(charge.id)))] == [charge.id]
         assert await world.clerk.complete(world.organization, begun.payment.id, Caller())
+
+
+@pytest.mark.covers("PAY-053")
+async def test_what_a_slow_bank_may_still_pay_is_not_closed(world: World):
+    order = world.shop.sells(world.buyer.identity, 5000)
+    payment, charge = await world.opened(order)
+    world.simulator.act("pay", charge, card="slow")
+
+    assert await world.clerk.close(world.organization, payment, FactKind.EXPIRED, Caller())
+    assert (await world.payment(payment)).status is Status.PROCESSING
+
+    world.simulator.act("clear", charge)
+    assert await world.clerk.close(world.organization, payment, FactKind.EXPIRED, Caller())
+    paid = await world.payment(payment)
+    assert paid.status is Status.SUCCEEDED
+    assert paid.applied
+
+
+@pytest.mark.covers("PAY-053")
+async def test_what_a_slow_bank_refused_is_closed_the_next_time(world: World):
+    order = world.shop.sells(world.buyer.identity, 5000)
+    payment, charge = await world.opened(order)
+    world.simulator.act("pay", charge, card="slow")
+    await world.clerk.close(world.organization, payment, FactKind.EXPIRED, Caller())
+    world.simulator.act("fail_clearing", charge)
+
+    assert await world.clerk.close(world.organization, payment, FactKind.EXPIRED, Caller())
+    assert (await world.payment(payment)).status is Status.EXPIRED
