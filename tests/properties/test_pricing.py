@@ -14,7 +14,7 @@ from admitone.finance.pricing.policy import compute_pricing
 from admitone.finance.pricing.port import Discount
 from admitone.finance.sources.api import SOURCE_TYPES, Flow, Source, SourceType
 from admitone.finance.sources.port import Line, Offer, Tax, TaxBearer
-from tests.finance.pricing.offers import THEN
+from tests.finance.pricing.offers import BUYER, THEN
 
 amounts = st.one_of(st.integers(0, 300), st.integers(0, 10**7), st.integers(0, 10**10))
 rates = st.one_of(st.sampled_from([0, 1, 50, 500, 1250, 2300, 5000, 9999, 10_000]), st.integers(0, 10_000))
@@ -46,6 +46,7 @@ def terms(draw: Any) -> Terms:
 rules = st.builds(InForce, st.just("fee_1"), st.just("EUR"), terms(), st.sampled_from(FeeMode))
 offers = st.builds(
     Offer,
+    buyer=st.just(BUYER),
     source=st.builds(Source, st.sampled_from(SourceType), st.just("x")),
     currency=st.just("EUR"),
     lines=st.lists(lines, min_size=1, max_size=6).map(tuple),
@@ -97,6 +98,7 @@ def on_paper(offer: Offer, rule: InForce, promised: list[Discount]) -> dict[str,
 @example(  # Five tenths everywhere: 5 % of 10 is 0.5, and so is the tax.
     Offer(
         Source(SourceType.BOOKING, "x"),
+        BUYER,
         "EUR",
         (Line("a", "a", 10, 1),),
         THEN,

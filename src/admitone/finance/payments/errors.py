@@ -1,6 +1,7 @@
 """What payments refuse."""
 
 from admitone.kernel.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated, Unavailable
+from admitone.kernel.ids import IdentityId
 
 
 class PaymentNotFound(NotFound):
@@ -25,13 +26,6 @@ class PriceChanged(Conflict):
     currency: str
 
 
-class KeyUsedBefore(Conflict):
-    """This idempotency key was used for another payment of the same thing."""
-
-    code = "IDEMPOTENCY_KEY_REUSED"
-    next_step = "Repeat exactly what you sent before, or use a new key."
-
-
 class PaymentInProgress(Conflict):
     """Somebody is paying for this already."""
 
@@ -50,12 +44,6 @@ class OfferEnded(Conflict):
 
     code = "OFFER_ENDED"
     next_step = "Begin again; there may still be some left."
-
-
-class NotYours(NotFound):
-    """There is nothing here for you to pay."""
-
-    code = "SOURCE_NOT_FOUND"
 
 
 class SignInToPay(Unauthenticated):
@@ -107,6 +95,7 @@ class FreeUncounted(Conflict):
     """This costs nothing, and nobody has looked yet how often you come."""
 
     code = "FREE_UNCOUNTED"
+    buyer: IdentityId
 
 
 class FreeLimitReached(Forbidden):
@@ -139,3 +128,30 @@ class AccountMismatch(Conflict):
     """The account is not this organisation's."""
 
     code = "ACCOUNT_MISMATCH"
+
+
+class OnboardingIncomplete(Forbidden):
+    """Something is missing before this organisation can take payments."""
+
+    code = "ONBOARDING_INCOMPLETE"
+    next_step = "Complete the settings and agree to the documents that are named, then try again."
+    missing: tuple[str, ...]
+
+
+class AlreadyOnHold(Conflict):
+    """This organisation is on hold already."""
+
+    code = "ALREADY_ON_HOLD"
+
+
+class NotOnHold(Conflict):
+    """This organisation is not on hold."""
+
+    code = "NOT_ON_HOLD"
+
+
+class AccountTypeRefused(Conflict):
+    """Only a standard account is connected."""
+
+    code = "ACCOUNT_TYPE_NOT_ALLOWED"
+    next_step = "Connect an account that belongs to the organisation itself."

@@ -37,8 +37,10 @@ from admitone.kernel.contracts import (
 )
 from admitone.kernel.errors import OutcomeUnknown, Refusal, Unauthenticated
 from admitone.kernel.figures import CHECKOUT_PER_ADDRESS, CHECKOUT_PER_IDENTITY_AND_SOURCE
+from admitone.kernel.idempotency import KeyReused
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import IdentityScope, Scope
+from admitone.kernel.streaks import StepUpRequired
 
 CLIENT_HEADER = "x-client-id"
 MOBILE = "mobile"
@@ -110,7 +112,6 @@ PER_IDENTITY = CHECKOUT_PER_IDENTITY_AND_SOURCE.on(_source)
 LIMITS = (PER_IDENTITY, CHECKOUT_PER_ADDRESS)
 REFUSES = (
     errors.SourceNotSold,
-    errors.NotYours,
     errors.SignInToPay,
     errors.SaleStopped,
     errors.OnRiskHold,
@@ -118,13 +119,14 @@ REFUSES = (
     errors.PaymentInProgress,
     errors.OfferEnded,
     errors.PriceChanged,
-    errors.KeyUsedBefore,
+    KeyReused,
     errors.ConnectNotReady,
     errors.GatewayKeyMissing,
     errors.MethodNotForCurrency,
     errors.FreeNotAllowed,
     errors.FreeLimitReached,
     errors.GatewayRefused,
+    StepUpRequired,
 )
 
 
@@ -199,12 +201,13 @@ def _checkout(call: Call, request: PaymentRequest, method: Method) -> Checkout:
 async def _begin(call: Call, checkout: Checkout, scope: Scope) -> Begun:
     try:
         return await call.batch(begin, checkout, scope=scope)
-    except errors.FreeUncounted:
-        await count_free(call)
+    except errors.FreeUncounted as free:
+        buyer = free.buyer
+    await count_free(call, checkout, buyer, scope)
     try:
         return await call.batch(begin, msgspec.structs.replace(checkout, counted=True), scope=scope)
     except errors.FreeLimitReached:
-        await note_denied(call)
+        await note_denied(call, buyer)
         raise
 
 
@@ -217,7 +220,7 @@ prices = Contract(
     post="/api/payments/quote",
     takes=QuoteRequest,
     gives=QuoteAnswer,
-    refuses=(errors.SourceNotSold, errors.NotYours, errors.SignInToPay),
+    refuses=(errors.SourceNotSold, errors.SignInToPay),
     audience=Audience.PUBLIC,
     recognizes=True,
     limits=(CHECKOUT_PER_ADDRESS,),
@@ -266,7 +269,7 @@ def _require_buyer(call: Call, quoted: Quote) -> None:
     if call.identity is None and not quoted.offer.guest_allowed:
         raise errors.SignInToPay
     if call.identity not in (None, quoted.offer.buyer):
-        raise errors.NotYours
+        raise errors.SourceNotSold
 
 
 def _tells(number: str, path: str, summary: str) -> Contract:
