@@ -17,6 +17,7 @@ TYPES = (*(SourceType.TICKET_ORDER,) * 4, SourceType.BOOKING, SourceType.STORE_O
 MOST_REPEATS = 5
 """Within what one person may ask for one thing in five minutes."""
 SETTLED = 409
+LOOKS = 20
 
 
 @dataclass
@@ -116,9 +117,9 @@ async def has_no_card_that_works(market: Market, http: httpx.AsyncClient, case: 
     act(market, "pay", charge, card="card_declined")
 
 
-async def proves_who_they_are(market: Market, http: httpx.AsyncClient, case: Case, charge: str) -> None:  # noqa: ARG001
+async def proves_who_they_are(market: Market, http: httpx.AsyncClient, case: Case, charge: str) -> None:
     act(market, "pay", charge, card="asks")
-    await market.hear()
+    await _see(http, case, "REQUIRES_ACTION")
     act(market, case.chance.choice(["authenticate", "fail_authentication"]), charge)
 
 
@@ -153,13 +154,22 @@ async def pays_late(market: Market, http: httpx.AsyncClient, case: Case, charge:
 async def begins_again_after_a_decline(market: Market, http: httpx.AsyncClient, case: Case, charge: str) -> None:
     """With a new key, and then pays in one of the two windows, or in both."""
     act(market, "pay", charge, card="card_declined")
-    await market.hear()
+    await _see(http, case, "FAILED")
     second = f"{case.key}-again"
     await begin(market, http, case, second)
     for window in case.chance.choice([[charge], [case.charge(second)], [case.charge(second), charge]]):
         if window is not None:
             act(market, "pay", window)
-            await market.hear()
+
+
+async def _see(http: httpx.AsyncClient, case: Case, state: str) -> None:
+    """Look at the page until it says so, or not for ever: what the provider told may be lost."""
+    payment = case.answers[case.key][0]["paymentId"]
+    for _ in range(LOOKS):
+        said = await http.get("/api/checkout/status", params={"paymentId": payment}, headers=case.buyer.headers)
+        if said.status_code == 200 and said.json()["state"] == state:
+            return
+        await asyncio.sleep(0.05)
 
 
 async def _cancel(market: Market, http: httpx.AsyncClient, case: Case) -> None:

@@ -10,14 +10,13 @@ from pathlib import Path
 import asyncpg
 from tests.people import a_person
 
-from admitone.finance.gateways.api import EventPage
 from admitone.finance.gateways.sandbox.faults import Faults
-from admitone.finance.gateways.sandbox.simulator import EPOCH
 from admitone.finance.payments import errands
+from admitone.finance.webhooks.polling import poll
 from bench.faults.money import buyers
 from bench.faults.money.books import Books, complaints
 from bench.faults.money.buyers import Case
-from bench.faults.money.market import Market, a_market
+from bench.faults.money.market import SWEEPS, Market, a_market
 
 TROUBLE = Faults(
     unreachable=700,
@@ -42,11 +41,15 @@ REPEATED = 40
 """How many keys are asked for once more at the end."""
 
 LEFT = """
-    SELECT (SELECT count(*) FROM kernel.job WHERE organization_id = $1)
+    SELECT (SELECT count(*) FROM kernel.job WHERE organization_id = $1 OR kind LIKE 'webhooks.%')
            + (SELECT count(*) FROM kernel.outbox WHERE organization_id = $1 AND published_at IS NULL)
 """
-JOBS = "SELECT kind, key, attempts, run_at, payload FROM kernel.job WHERE organization_id = $1"
-DEAD = "SELECT kind, error FROM kernel.dead_letter WHERE organization_id = $1 AND replayed_at IS NULL"
+JOBS = "SELECT kind, key, attempts, run_at FROM kernel.job WHERE organization_id = $1 OR kind LIKE 'webhooks.%'"
+DEAD = """
+    SELECT kind, error
+      FROM kernel.dead_letter
+     WHERE (organization_id = $1 OR kind LIKE 'webhooks.%') AND replayed_at IS NULL
+"""
 LATE = "SELECT id, source_id, status FROM payments.payment WHERE organization_id = $1 AND manual_reason = 'LATE'"
 STATES = "SELECT status, count(*) FROM payments.payment WHERE organization_id = $1 GROUP BY status ORDER BY status"
 
@@ -132,28 +135,15 @@ async def _quiet(market: Market, books: asyncpg.Connection, wanted: Sequence[Cas
     for _ in range(ROUNDS):
         market.later(timedelta(minutes=10))
         async with market.working():
-            await _hear_all(market)
-            await market.sweep()
+            while await market.hear():
+                pass
+            await market.sweep(*SWEEPS, poll)
             await _until_idle(books, organization)
         if not await market.hear() and not await books.fetchval(LEFT, organization):
             break
     dead = [str(dict(row)) for row in await books.fetch(DEAD, organization)]
     jobs = [str(dict(row)) for row in await books.fetch(JOBS, organization)]
     return {name: rows[:MOST] for name, rows in (("nothing is buried", dead), ("no job is left", jobs)) if rows}
-
-
-async def _hear_all(market: Market) -> None:
-    """What the provider has to tell, and what it dropped: whoever lists its events is told everything."""
-    while await market.hear():
-        pass
-    cursor: str | None = None
-    while True:
-        page = await market.world.gateway.list_events(market.world.owner.caller, cursor, EPOCH)
-        assert isinstance(page, EventPage)
-        await asyncio.gather(*map(market.take, page.payloads))
-        cursor = page.next_cursor
-        if cursor is None:
-            return
 
 
 async def _until_idle(books: asyncpg.Connection, organization: object) -> None:
