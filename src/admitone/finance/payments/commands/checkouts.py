@@ -79,6 +79,7 @@ def hash_of(checkout: Checkout) -> bytes:
         checkout.currency,
         checkout.promo_code,
         checkout.invite_token,
+        checkout.return_url,
     )
     return hashlib.sha256(to_canonical(asked)).digest()
 
