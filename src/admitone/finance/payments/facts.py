@@ -127,7 +127,7 @@ class PaymentIncomplete(Fact, frozen=True):
 
 
 class AttemptsSpent(Fact, frozen=True):
-    """It failed as often as it may; the charge is closed at the provider."""
+    """It failed as often as it may, or somebody began anew; the charge is closed at the provider."""
 
     name = "payment.attempts_spent"
     version = "1.0.0"

@@ -100,6 +100,10 @@ class Simulator:
         self._setting = Setting(terms or Terms(), self.new_id, self._dice)
         self._seed = seed.to_bytes(8, "big", signed=True)
 
+    def misbehave(self, faults: Faults) -> None:
+        """From now on as these say; what chance drew before is not drawn again."""
+        self._dice.faults = faults
+
     # -- The API
 
     async def reach(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, bytes]:
