@@ -116,7 +116,7 @@ class Clerk:
         said = await case.gateway.find_charge(caller, case.payment.charge_id)
         if not isinstance(said, Charge):
             return said
-        told = Told(caller, payment, case.payment.provider, said.refs, said.facts)
+        told = Told(caller, payment, case.payment.provider, said.refs, said.facts, asked=True)
         recorded: Recorded = await self._submit(record, organization, told)
         return recorded
 

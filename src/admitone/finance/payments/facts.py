@@ -190,6 +190,18 @@ class AccountChanged(Fact, frozen=True):
     """The same for the same state: whoever notifies tells it once (FIN-092)."""
 
 
+class AccountUnclear(Fact, frozen=True):
+    """Two different things were told of an account for the same instant; the provider is asked how it is."""
+
+    name = "finance.account_unclear"
+    version = "1.0.0"
+    subject = ("ACCOUNT", "account_id")
+
+    account_id: str
+    provider: str
+    livemode: bool
+
+
 class RiskHoldChanged(Fact, frozen=True):
     name = "risk.hold_changed"
     version = "1.0.0"
@@ -208,5 +220,6 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     ProcessorFeesFinal,
     FreeCheckoutDenied,
     AccountChanged,
+    AccountUnclear,
     RiskHoldChanged,
 )

@@ -37,14 +37,12 @@ async def close(tx: Tx, closings: Sequence[Closing]) -> list[Recorded | Refusal]
         history = histories.get(closing.payment)
         if history is None:
             continue
-        history.caller = closing.caller
         told: Sequence[ProviderFact] = closing.charge.facts if closing.charge else ()
         if history.payment.status in CLOSABLE and _is_over(closing.charge):
             # First, so that it is why: what the provider calls it says nothing of our reason.
             key = f"{closing.kind.value.lower()}:here"
             history.learn(RecordedFact(closing.kind, key, tx.now, str(closing.payment)))
-        for fact in told:
-            history.learn(RecordedFact.of(fact))
+        history.hear(closing.caller, told, is_whole=True)
     moved = await write_histories(tx, [*histories.values()])
     return [moved.get(closing.payment, PaymentNotFound()) for closing in closings]
 
