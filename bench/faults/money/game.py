@@ -37,6 +37,8 @@ AT_ONCE = 48
 ROUNDS = 12
 PATIENCE_SECONDS = 20
 MOST = 5
+REFUSALS = ("PAYMENT_IN_PROGRESS", "ALREADY_PAID")
+"""What a buyer may be told who begins anew; nobody may be refused because we repeated ourselves."""
 REPEATED = 40
 """How many keys are asked for once more at the end."""
 
@@ -79,7 +81,7 @@ async def play(database_url: str, superuser_url: str, home: Path, *, cases: int,
             left = await _quiet(market, books, wanted)
             repeated = await _ask_again(market, wanted)
             broken = await complaints(Books(market.file, books, market.world.organization))
-            broken |= left | repeated | said(market) | await _late(market, books, wanted)
+            broken |= left | repeated | said(market, wanted) | await _late(market, books, wanted)
             return Verdict(seed, cases, await _figures(market, books, wanted), broken)
         finally:
             await books.close()
@@ -184,15 +186,17 @@ async def _late(market: Market, books: asyncpg.Connection, wanted: Sequence[Case
     return {"only who pays late is late": wrong[:MOST]} if wrong else {}
 
 
-def said(market: Market) -> dict[str, list[str]]:
-    return {"every answer is one that the contract allows": market.troubles[:MOST]} if market.troubles else {}
+def said(market: Market, wanted: Sequence[Case]) -> dict[str, list[str]]:
+    wrong = [f"{case.key}: {code}" for case in wanted for code in case.refused if code not in REFUSALS]
+    wrong += market.troubles
+    return {"every answer is one that the contract allows": wrong[:MOST]} if wrong else {}
 
 
 async def _figures(market: Market, books: asyncpg.Connection, wanted: Sequence[Case]) -> dict[str, int]:
     organization = market.world.organization
     states = {row["status"].lower(): row["count"] for row in await books.fetch(STATES, organization.uuid)}
     moved = Counter(each.kind.lower() for each in Books(market.file, books, organization).moved())
-    refused = Counter(text.rpartition(" ")[2] for case in wanted for text in case.refused)
+    refused = Counter(code for case in wanted for code in case.refused)
     return {
         "payments": sum(states.values()),
         **{f"  {name}": number for name, number in sorted(states.items())},
