@@ -1355,6 +1355,8 @@ CREATE TABLE ledger.seal_member (
     seal bigint NOT NULL,
     ordinal integer NOT NULL,
     transfer_id uuid NOT NULL,
+    digest bytea NOT NULL,
+    CONSTRAINT seal_member_digest_check CHECK ((octet_length(digest) = 32)),
     CONSTRAINT seal_member_ordinal_check CHECK ((ordinal > 0))
 );
 ALTER TABLE ONLY ledger.seal_member FORCE ROW LEVEL SECURITY;

@@ -204,12 +204,13 @@ CREATE POLICY app_own ON ledger.seal TO admitone_app
 GRANT SELECT, INSERT ON ledger.seal TO admitone_app;
 
 
--- TENANT: what is under which seal, and in which order. Append-only; nothing is sealed twice.
+-- TENANT: what is under which seal, and in which order, with the hash of what it was. Append-only; nothing is sealed twice.
 CREATE TABLE ledger.seal_member (
     organization_id uuid        NOT NULL REFERENCES kernel.tenant (id),
     seal            bigint      NOT NULL,
     ordinal         integer     NOT NULL CHECK (ordinal > 0),
     transfer_id     uuid        NOT NULL,
+    digest          bytea       NOT NULL CHECK (octet_length(digest) = 32),
     PRIMARY KEY (organization_id, seal, ordinal),
     UNIQUE (organization_id, transfer_id)
 );

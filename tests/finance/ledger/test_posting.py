@@ -39,7 +39,7 @@ async def test_a_capture_is_three_transfers_and_a_net(database: Database):
     }
 
 
-@pytest.mark.covers("FIN-041", "MOR-015")
+@pytest.mark.covers("FIN-041")
 async def test_a_replay_adds_nothing_and_names_what_was_made(database: Database):
     scope = await an_organization(database)
     captured = a_posting(Event.CAPTURED, gross=5000, fee=300, transfer=4700)

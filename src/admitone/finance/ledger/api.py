@@ -24,6 +24,9 @@ from admitone.finance.ledger.queries import (
     net_of,
     trial_balance,
 )
+from admitone.finance.ledger.rolling import Rolled, roll, roll_everybody, roll_out
+from admitone.finance.ledger.sealing import Fault, FaultKind
+from admitone.finance.ledger.verification import ChainPage, TailPage, verify_chain, verify_tail
 
 __all__ = (
     "CHART",
@@ -31,13 +34,18 @@ __all__ = (
     "Account",
     "AccountClass",
     "Balance",
+    "ChainPage",
     "EntryType",
     "Event",
+    "Fault",
+    "FaultKind",
     "Holding",
     "NoSuchTemplate",
     "Posted",
     "PostedOtherwise",
     "Posting",
+    "Rolled",
+    "TailPage",
     "Transfer",
     "TransferId",
     "TrialBalance",
@@ -47,5 +55,10 @@ __all__ = (
     "list_transfers_of",
     "net_of",
     "post",
+    "roll",
+    "roll_everybody",
+    "roll_out",
     "trial_balance",
+    "verify_chain",
+    "verify_tail",
 )

@@ -27,6 +27,18 @@ class PostedOtherwise(Exception):
     """The same cause was posted before with other amounts. That is a bug: what is corrected has a cause of its own."""
 
 
+class Fold(msgspec.Struct, frozen=True, order=True):
+    """What is added to a balance."""
+
+    account: Account
+    payee_id: UUID
+    currency: str
+    day: date
+    city_code: str
+    debits_minor: int
+    credits_minor: int
+
+
 class Delta(msgspec.Struct, frozen=True):
     """What one transaction moved in one city."""
 
@@ -143,3 +155,16 @@ def movements_of(transfers: Iterable[Transfer]) -> dict[Holding, tuple[int, int]
 
 def day_of(at: datetime) -> date:
     return at.astimezone(UTC).date()
+
+
+def folds_of(deltas: Iterable[Delta], *, by_day: bool) -> list[Fold]:
+    """What they add to each balance, or to each day's, in the order in which rows are locked."""
+    sums: dict[tuple[Account, UUID, str, date, str], tuple[int, int]] = {}
+    for delta in deltas:
+        day = delta.day if by_day else date.min
+        moved = zip(delta.accounts, delta.payees, delta.currencies, delta.debits, delta.credits, strict=True)
+        for account, payee, currency, debit, credit in moved:
+            key = account, payee, currency, day, delta.city_code
+            debits, credits_ = sums.get(key, (0, 0))
+            sums[key] = debits + debit, credits_ + credit
+    return [Fold(*key, *moved) for key, moved in sorted(sums.items())]

@@ -5,10 +5,16 @@ in the journal (MOR-004, MOR-005). The words stand here, and the migration's vie
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
 
 from admitone.finance.ledger.model import Account, EntryType
+from admitone.finance.sources.api import PaymentId
+from admitone.kernel.money import Currency
 
 RECEIVED, TAKEN, DUE = "payment_received", "commission_taken", "payout_due"
 FEE, REFUNDED, WITHHELD = "gateway_fee", "refund_processed", "tax_withheld"
@@ -87,6 +93,57 @@ COUNTERPARTY: Final[dict[Account, str]] = {
     Account.GFE: GATEWAY,
     Account.RND: GATEWAY,
 }
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """ORYA's ledger entry (FIN-041): one line on a payee's position."""
+
+    id: UUID
+    account: Account
+    transaction_id: UUID
+    payee_id: UUID
+    city_code: str
+    entry_type: EntryType
+    amount_signed: int
+    currency: Currency
+    payment_id: PaymentId | None
+    source_type: str | None
+    source_id: str | None
+    line: int
+    causation_id: str
+    correlation_id: UUID
+    created_at: datetime
+
+    @property
+    def place(self) -> tuple[UUID, str]:
+        return self.id, self.account
+
+
+class JournalLine(msgspec.Struct, frozen=True):
+    """004's journal line (MOR-002): one side of a transfer, in its words."""
+
+    transfer_id: UUID
+    direction: str
+    entry_id: UUID
+    transaction_id: UUID
+    booking_id: str | None
+    property_id: UUID | None
+    city_code: str
+    entry_type: str
+    amount: int
+    account: str
+    counterparty: str
+    metadata: dict[str, Any]
+    created_at: datetime
+    payee_id: UUID
+    payment_id: UUID | None
+    causation_id: str
+    correlation_id: UUID
+    currency: Currency
+
+    @property
+    def place(self) -> tuple[UUID, str]:
+        return self.transfer_id, self.direction
 
 
 def case(column: str, words: Mapping[StrEnum, str]) -> str:

@@ -11,6 +11,7 @@ from admitone.finance.ledger import policy
 from admitone.finance.ledger.model import CHART, Account, AccountClass, Balance, Holding, Transfer
 from admitone.finance.ledger.store import balances as balance_store
 from admitone.finance.ledger.store import transfers as transfer_store
+from admitone.finance.ledger.store.transfers import Place
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Tx
 from admitone.kernel.money import Currency, Money
@@ -49,12 +50,14 @@ async def balances(
     tx: Tx,
     accounts: Sequence[Account] | None = None,
     payee: UUID | None = None,
-    *,
     after: Holding | None = None,
     limit: int = MOST_BALANCES,
 ) -> list[Balance]:
     """By account, payee and currency; left out, of all accounts and payees."""
-    return await balance_store.list_balances(tx, accounts, payee, after, limit)
+    wanted = list(Account) if accounts is None else accounts
+    if payee is None:
+        return await balance_store.list_balances(tx, wanted, after, limit)
+    return await balance_store.list_balances_of_payee(tx, wanted, payee, after, limit)
 
 
 async def balance_as_of(tx: Tx, account: Account, payee: UUID, currency: Currency, instant: datetime) -> Balance:
@@ -62,6 +65,12 @@ async def balance_as_of(tx: Tx, account: Account, payee: UUID, currency: Currenc
     day = policy.day_of(instant)
     midnight = datetime.combine(day, time(), UTC)
     return await balance_store.sum_moved_until(tx, Holding(account, payee, currency), day, midnight, instant)
+
+
+async def statement(tx: Tx, holding: Holding, before: Place, limit: int) -> list[Transfer]:
+    """What went through an account for a payee, the newest first. As quick for the first page of ten million as of
+    ten."""
+    return await transfer_store.list_statement(tx, holding, before, limit)
 
 
 async def trial_balance(tx: Tx) -> list[TrialBalance]:

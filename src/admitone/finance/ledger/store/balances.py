@@ -3,6 +3,7 @@ read in one statement: at every moment a movement stands in exactly one of them.
 
 from collections.abc import Sequence
 from datetime import date, datetime
+from typing import Final
 from uuid import UUID
 
 from admitone.finance.ledger.model import Account, Balance, Holding
@@ -10,6 +11,9 @@ from admitone.finance.ledger.policy import Delta
 from admitone.kernel.db import Record, Tx
 from admitone.kernel.money import Currency
 from admitone.kernel.statements import Insert
+
+FIRST: Final = UUID(int=0)
+
 
 INSERT_DELTAS = Insert(
     "ledger.delta",
@@ -34,20 +38,41 @@ LIST_BALANCES = """
       FROM (SELECT b.account, b.payee_id, b.currency, b.debits_minor AS debits, b.credits_minor AS credits
               FROM ledger.balance AS b
              WHERE b.organization_id = $1
-               AND ($2::text[] IS NULL OR b.account = ANY($2::text[]))
-               AND ($3::uuid IS NULL OR b.payee_id = $3::uuid)
+               AND b.account = ANY($2::text[])
              UNION ALL
             SELECT v.account, v.payee_id, v.currency, v.debits, v.credits
               FROM ledger.delta AS d
              CROSS JOIN LATERAL unnest(d.accounts, d.payees, d.currencies, d.debits, d.credits)
                 AS v (account, payee_id, currency, debits, credits)
              WHERE d.organization_id = $1
-               AND ($2::text[] IS NULL OR v.account = ANY($2::text[]))
-               AND ($3::uuid IS NULL OR v.payee_id = $3::uuid)) AS m
-     WHERE ($4::text IS NULL OR (m.account, m.payee_id, m.currency) > ($4::text, $5::uuid, $6::text))
+               AND v.account = ANY($2::text[])) AS m
+     WHERE (m.account, m.payee_id, m.currency) > ($3::text, $4::uuid, $5::text)
      GROUP BY m.account, m.payee_id, m.currency
      ORDER BY m.account, m.payee_id, m.currency
-     LIMIT $7
+     LIMIT $6
+"""
+
+
+LIST_BALANCES_OF_PAYEE = """
+    SELECT m.account, m.payee_id, m.currency, sum(m.debits)::bigint AS debits_minor,
+           sum(m.credits)::bigint AS credits_minor
+      FROM (SELECT b.account, b.payee_id, b.currency, b.debits_minor AS debits, b.credits_minor AS credits
+              FROM ledger.balance AS b
+             WHERE b.organization_id = $1
+               AND b.account = ANY($2::text[])
+               AND b.payee_id = $3
+             UNION ALL
+            SELECT v.account, v.payee_id, v.currency, v.debits, v.credits
+              FROM ledger.delta AS d
+             CROSS JOIN LATERAL unnest(d.accounts, d.payees, d.currencies, d.debits, d.credits)
+                AS v (account, payee_id, currency, debits, credits)
+             WHERE d.organization_id = $1
+               AND v.account = ANY($2::text[])
+               AND v.payee_id = $3) AS m
+     WHERE (m.account, m.payee_id, m.currency) > ($4::text, $3::uuid, $5::text)
+     GROUP BY m.account, m.payee_id, m.currency
+     ORDER BY m.account, m.payee_id, m.currency
+     LIMIT $6
 """
 
 
@@ -110,11 +135,16 @@ async def insert_deltas(tx: Tx, deltas: Sequence[Delta]) -> None:
     await tx.insert_exactly(INSERT_DELTAS, deltas)
 
 
-async def list_balances(
-    tx: Tx, accounts: Sequence[Account] | None, payee: UUID | None, after: Holding | None, limit: int
+async def list_balances(tx: Tx, accounts: Sequence[Account], after: Holding | None, limit: int) -> list[Balance]:
+    start = (after.account, after.payee, after.currency) if after else ("", FIRST, "")
+    return [_balance(row) for row in await tx.fetch(LIST_BALANCES, accounts, *start, limit)]
+
+
+async def list_balances_of_payee(
+    tx: Tx, accounts: Sequence[Account], payee: UUID, after: Holding | None, limit: int
 ) -> list[Balance]:
-    start = (after.account, after.payee, after.currency) if after else (None, None, None)
-    return [_balance(row) for row in await tx.fetch(LIST_BALANCES, accounts, payee, *start, limit)]
+    start = (after.account, after.currency) if after else ("", "")
+    return [_balance(row) for row in await tx.fetch(LIST_BALANCES_OF_PAYEE, accounts, payee, *start, limit)]
 
 
 async def sum_moved_until(tx: Tx, holding: Holding, day: date, midnight: datetime, instant: datetime) -> Balance:

@@ -1,15 +1,22 @@
 """Transfers, to add and to read. Nothing here changes one."""
 
 from collections.abc import Sequence
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID
 
 import msgspec
 
-from admitone.finance.ledger.model import POSITION, Transfer, TransferId
+from admitone.finance.ledger.model import POSITION, Holding, Transfer, TransferId
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Record, Tx
 from admitone.kernel.money import Money
 from admitone.kernel.statements import Insert
+
+Place = tuple[datetime, UUID]
+"""Where a transfer stands in a statement."""
+END: Final[Place] = (datetime(9000, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1))
+
 
 INSERT_TRANSFERS = Insert(
     "ledger.transfer",
@@ -82,6 +89,32 @@ SUM_POSITIONS = """
 """
 
 
+LIST_STATEMENT = f"""
+    SELECT {COLUMNS}
+      FROM ((SELECT {COLUMNS}
+               FROM ledger.transfer AS t
+              WHERE t.organization_id = $1
+                AND t.debit_account = $2
+                AND t.payee_id = $3
+                AND t.currency = $4
+                AND (t.posted_at, t.id) < ($5::timestamptz, $6::uuid)
+              ORDER BY t.posted_at DESC, t.id DESC
+              LIMIT $7)
+              UNION ALL
+            (SELECT {COLUMNS}
+               FROM ledger.transfer AS t
+              WHERE t.organization_id = $1
+                AND t.credit_account = $2
+                AND t.payee_id = $3
+                AND t.currency = $4
+                AND (t.posted_at, t.id) < ($5::timestamptz, $6::uuid)
+              ORDER BY t.posted_at DESC, t.id DESC
+              LIMIT $7)) AS t
+     ORDER BY t.posted_at DESC, t.id DESC
+     LIMIT $7
+"""  # noqa: S608, of constants
+
+
 async def insert_transfers(tx: Tx, transfers: Sequence[Transfer]) -> set[TransferId]:
     """Those that were not there yet."""
     return {TransferId(row["id"]) for row in await tx.insert_many(INSERT_TRANSFERS, transfers)}
@@ -100,6 +133,12 @@ async def find_by_cause(tx: Tx, like: Sequence[Transfer]) -> list[Transfer]:
 
 async def list_by_payment(tx: Tx, payments: Sequence[PaymentId], limit: int) -> list[Transfer]:
     rows = await tx.fetch(LIST_BY_PAYMENT, [payment.uuid for payment in payments], limit)
+    return [transfer_in(row) for row in rows]
+
+
+async def list_statement(tx: Tx, holding: Holding, before: Place, limit: int) -> list[Transfer]:
+    """Both sides in one, the newest first."""
+    rows = await tx.fetch(LIST_STATEMENT, holding.account, holding.payee, holding.currency, *before, limit)
     return [transfer_in(row) for row in rows]
 
 

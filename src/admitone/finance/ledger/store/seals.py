@@ -1,0 +1,120 @@
+"""Seals, and what is under them."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from admitone.finance.ledger.model import Transfer
+from admitone.finance.ledger.sealing import Seal, SealMember
+from admitone.finance.ledger.store.transfers import COLUMNS, transfer_in
+from admitone.kernel.db import Overtaken, Tx
+from admitone.kernel.statements import Insert
+
+FIND_TRANSFERS = f"""
+    SELECT {COLUMNS}
+      FROM ledger.transfer AS t
+     WHERE t.organization_id = $1
+       AND t.id = ANY($2::uuid[])
+"""  # noqa: S608, of constants
+
+
+# Numbers begin with one; to say so makes it the index that is walked from its end.
+FIND_LAST_SEAL = """
+    SELECT number, previous_hash, hash, transfers, sealed_at
+      FROM ledger.seal
+     WHERE organization_id = $1
+       AND number > 0
+     ORDER BY number DESC
+     LIMIT 1
+"""
+
+
+LIST_SEALS = """
+    SELECT number, previous_hash, hash, transfers, sealed_at
+      FROM ledger.seal
+     WHERE organization_id = $1
+       AND number >= $2
+     ORDER BY number
+     LIMIT $3
+"""
+
+
+LIST_SEAL_MEMBERS = """
+    SELECT seal, ordinal, transfer_id, digest
+      FROM ledger.seal_member
+     WHERE organization_id = $1
+       AND seal = ANY($2::bigint[])
+     ORDER BY seal, ordinal
+     LIMIT $3
+"""
+
+
+LIST_WHETHER_SEALED = """
+      WITH page AS (
+            SELECT t.id
+              FROM ledger.transfer AS t
+             WHERE t.organization_id = $1
+               AND t.id > $2
+             ORDER BY t.id
+             LIMIT $3),
+           open AS (
+            SELECT unnest(d.transfers) AS id
+              FROM ledger.delta AS d
+             WHERE d.organization_id = $1)
+    SELECT p.id,
+           EXISTS (SELECT 1
+                     FROM ledger.seal_member AS m
+                    WHERE m.organization_id = $1
+                      AND m.transfer_id = p.id) AS sealed,
+           p.id IN (SELECT o.id FROM open AS o) AS open
+      FROM page AS p
+     ORDER BY p.id
+     LIMIT $3
+"""
+
+
+INSERT_SEALS = Insert(
+    "ledger.seal",
+    {
+        "number": "bigint",
+        "previous_hash": "bytea",
+        "hash": "bytea",
+        "transfers": "integer",
+        "sealed_at": "timestamptz",
+    },
+    on_conflict="DO NOTHING",
+)
+
+
+INSERT_SEAL_MEMBERS = Insert(
+    "ledger.seal_member", {"seal": "bigint", "ordinal": "integer", "transfer_id": "uuid", "digest": "bytea"}
+)
+
+
+async def find_transfers(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, Transfer]:
+    return {row["id"]: transfer_in(row) for row in await tx.fetch(FIND_TRANSFERS, ids)}
+
+
+async def find_last_seal(tx: Tx) -> Seal | None:
+    row = await tx.find(FIND_LAST_SEAL)
+    return Seal(*row) if row else None
+
+
+async def insert_seals(tx: Tx, seals: Sequence[Seal], members: Sequence[SealMember]) -> None:
+    """If another roller was first, everything here is done again after its seals."""
+    if await tx.execute(INSERT_SEALS.sql, *INSERT_SEALS.arguments(seals)) != len(seals):
+        raise Overtaken("another roller has sealed meanwhile")
+    await tx.insert_exactly(INSERT_SEAL_MEMBERS, members)
+
+
+async def list_seals(tx: Tx, first: int, limit: int) -> list[Seal]:
+    return [Seal(*row) for row in await tx.fetch(LIST_SEALS, first, limit)]
+
+
+async def list_members(tx: Tx, seals: Sequence[int], limit: int) -> list[SealMember]:
+    return [SealMember(*row) for row in await tx.fetch(LIST_SEAL_MEMBERS, seals, limit)]
+
+
+async def list_whether_sealed(tx: Tx, after: UUID, limit: int) -> list[tuple[UUID, bool, bool]]:
+    """Transfers by their ids: whether each is sealed, and whether it is in an open delta, both at one moment."""
+    rows = await tx.fetch(LIST_WHETHER_SEALED, after, limit)
+    return [(row["id"], row["sealed"], row["open"]) for row in rows]
