@@ -3,6 +3,7 @@
 from admitone.finance.ledger.module import MODULE as LEDGER
 from admitone.finance.payments.module import MODULE as PAYMENTS
 from admitone.finance.pricing.module import MODULE as PRICING
+from admitone.finance.sales.module import MODULE as SALES
 from admitone.finance.sources.module import MODULE as SOURCES
 from admitone.foundation.authority.module import MODULE as AUTHORITY
 from admitone.foundation.identity.module import MODULE as IDENTITY
@@ -23,4 +24,5 @@ MODULES: tuple[Module, ...] = (
     PRICING,
     LEDGER,
     PAYMENTS,
+    SALES,
 )

@@ -133,13 +133,14 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
             history.payment, history.before, history.after, history.caller, rival=own in rivals
         )
     ]
+    booked = {posting.payment for posting in postings}
     if postings:
         await ledger.post(tx, postings)
     await store.insert_facts(tx, {own: history.news for own, history in changed.items()})
     await store.stand(tx, [*moves.values()])
     await _keep_receipts(tx, changed, rivals)
     for own, history in changed.items():
-        _publish(tx, history.caller, moves[own])
+        _publish(tx, history.caller, moves[own], is_booked=own in booked)
     return {
         own: Recorded(own, moves[own].standing.status if own in moves else history.payment.status, own in changed)
         for own, history in unique.items()
@@ -187,9 +188,11 @@ async def _keep_receipts(tx: Tx, changed: Mapping[PaymentId, History], rivals: s
     await receipt_store.settle_receipts(tx, settled)
 
 
-def _publish(tx: Tx, caller: Caller, move: Move) -> None:
+def _publish(tx: Tx, caller: Caller, move: Move, *, is_booked: bool) -> None:
     payment, standing = move.payment, move.standing
-    for number, status in enumerate(path(payment.status, standing.status) or (), start=1):
+    # Where it stands is told again when the books have more of it: a second part is refunded, a fee is taken.
+    steps = path(payment.status, standing.status) or [standing.status] * is_booked
+    for number, status in enumerate(steps, start=1):
         tx.publish(caller, told_of(payment, status, payment.version + number, standing.refunded_minor))
     if standing.fees_status is FeesStatus.FINAL and payment.processor_fees_actual != standing.fees_actual:
         fees = standing.fees_actual or 0
