@@ -130,5 +130,3 @@ async def a_world(database: Database, batcher: Batcher, **settings: Any) -> Asyn
     await database.run(Scope(organization, "test"), open_account)
     with a_shop() as shop, GATEWAYS.wired(Gateways([gateway])):
         yield World(database, batcher, simulator, gateway, shop, organization, owner, buyer)
-
-

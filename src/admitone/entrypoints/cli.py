@@ -17,7 +17,9 @@ from admitone.entrypoints.asking import Data, Misunderstood, config_of
 from admitone.entrypoints.bulk_cli import app as bulk_app
 from admitone.entrypoints.dlq import app as dlq_app
 from admitone.entrypoints.dlq import replay_facts
+from admitone.entrypoints.fees_cli import app as fees_app
 from admitone.entrypoints.http import NoDatabase, build
+from admitone.entrypoints.ledger_cli import app as ledger_app
 from admitone.entrypoints.people_cli import organization_app, person_app, seed
 from admitone.entrypoints.run import run as run_everything
 from admitone.entrypoints.serve import PortTaken
@@ -80,6 +82,8 @@ def worker(data: Data = None) -> None:
 
 
 app.add_typer(dlq_app, name="dlq")
+app.add_typer(ledger_app, name="ledger")
+app.add_typer(fees_app, name="fees")
 app.add_typer(person_app, name="person")
 app.add_typer(organization_app, name="organization")
 app.command("seed")(seed)

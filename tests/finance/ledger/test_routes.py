@@ -110,7 +110,7 @@ async def test_only_whoever_may_read_finance_does(site: httpx.AsyncClient, datab
 async def test_the_export_has_every_line_and_no_formula(
     site: httpx.AsyncClient, database: Database, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("admitone.finance.ledger.exporting.ROWS", 3)
+    monkeypatch.setattr("admitone.finance.ledger.exporting.TRANSFERS", 4)
     ana, club, payments = await a_club_with_sales(database, 4)
     await database.run(Scope(club), partial(post, postings=[a_posting(Event.FEES_FINAL, cause="=cmd()", fee=7)]))
 

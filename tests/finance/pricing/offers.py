@@ -17,6 +17,7 @@ from admitone.kernel.scope import Caller, Scope
 
 THEN = datetime(2026, 5, 1, 9, 30, tzinfo=UTC)
 TICKETS = Source(SourceType.TICKET_ORDER, "order-1")
+BUYER = IdentityId.new()
 A_STAY = Source(SourceType.STAY_RESERVATION, "stay-1")
 
 
@@ -24,7 +25,8 @@ def an_offer(
     *lines: Line | tuple[int, int] | int, source: Source = TICKETS, currency: str = "EUR", **more: Any
 ) -> Offer:
     """Of lines, or of prices, or of prices and quantities."""
-    return Offer(source, currency, tuple(_line(number, each) for number, each in enumerate(lines)), THEN, "It", **more)
+    shown = tuple(_line(number, each) for number, each in enumerate(lines))
+    return Offer(source, BUYER, currency, shown, THEN, "It", **more)
 
 
 def _line(number: int, each: Line | tuple[int, int] | int) -> Line:
@@ -35,7 +37,7 @@ def _line(number: int, each: Line | tuple[int, int] | int) -> Line:
 
 
 def wanted(offer: Offer) -> Wanted:
-    return Wanted(Caller(), offer.source, IdentityId.new(), is_guest=False)
+    return Wanted(Caller(), offer.source, is_signed_in=True)
 
 
 def a_rule(

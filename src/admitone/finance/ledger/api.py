@@ -1,5 +1,6 @@
 """The door for other packages: post, and ask."""
 
+from admitone.finance.ledger.exporting import Form, export_page, headings
 from admitone.finance.ledger.model import (
     CHART,
     POSITION,
@@ -20,8 +21,10 @@ from admitone.finance.ledger.queries import (
     TrialBalance,
     balance_as_of,
     balances,
+    count_transfers,
     list_transfers_of,
     net_of,
+    statement,
     trial_balance,
 )
 from admitone.finance.ledger.rolling import Rolled, roll, roll_everybody, roll_out
@@ -39,6 +42,7 @@ __all__ = (
     "Event",
     "Fault",
     "FaultKind",
+    "Form",
     "Holding",
     "NoSuchTemplate",
     "Posted",
@@ -52,12 +56,16 @@ __all__ = (
     "WrongAmounts",
     "balance_as_of",
     "balances",
+    "count_transfers",
+    "export_page",
+    "headings",
     "list_transfers_of",
     "net_of",
     "post",
     "roll",
     "roll_everybody",
     "roll_out",
+    "statement",
     "trial_balance",
     "verify_chain",
     "verify_tail",

@@ -6,7 +6,7 @@ is a formula to whoever opens it.
 
 import csv
 import io
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Final
 from uuid import UUID
@@ -17,8 +17,9 @@ from admitone.finance.ledger.projections import Entry, JournalLine
 from admitone.finance.ledger.store import projections as store
 from admitone.kernel.db import Tx
 
-ROWS: Final = 1_000
-BEGINNING: Final = (UUID(int=0), "")
+TRANSFERS: Final = 1_000
+"""In one page of an export."""
+FIRST: Final = UUID(int=0)
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -29,25 +30,31 @@ class Form(StrEnum):
     """Debit and credit lines (MOR-002)."""
 
 
-Line = Entry | JournalLine
-Reading = Callable[[tuple[UUID, str], int], Awaitable[Sequence[Line]]]
+class ExportPage(msgspec.Struct, frozen=True):
+    """Some lines as CSV."""
+
+    text: str
+    transfers: int = 0
+    """How many are behind them."""
+    last: UUID = FIRST
 
 
-async def list_lines(tx: Tx, form: Form, after: tuple[UUID, str], limit: int) -> Sequence[Line]:
-    if form is Form.ENTRIES:
-        return await store.list_entries(tx, after, limit)
-    return await store.list_journal_lines(tx, after, limit)
+def headings(form: Form) -> str:
+    return row_of((Entry if form is Form.ENTRIES else JournalLine).__struct_fields__)
 
 
-async def pages(form: Form, read: Callable[..., Awaitable[Sequence[Line]]]) -> AsyncIterator[tuple[str, int]]:
-    """CSV a page at a time, and how many lines of the ledger it has: first the headings, and then all there are.
-    `read` is `list_lines` in a transaction of its own."""
-    kind = Entry if form is Form.ENTRIES else JournalLine
-    yield row_of(kind.__struct_fields__), 0
-    after = BEGINNING
-    while lines := await read(list_lines, form, after, ROWS):
-        after = lines[-1].place
-        yield "".join(row_of(msgspec.structs.astuple(line)) for line in lines), len(lines)
+async def export_page(tx: Tx, form: Form, after: UUID) -> ExportPage:
+    """The lines of the next transfers after that one; without transfers, it is over."""
+    transfers = await store.list_transfer_ids(tx, after, TRANSFERS)
+    if not transfers:
+        return ExportPage("")
+    lines: Sequence[Entry | JournalLine] = (
+        await store.list_entries(tx, transfers)
+        if form is Form.ENTRIES
+        else await store.list_journal_lines(tx, transfers)
+    )
+    text = "".join(row_of(msgspec.structs.astuple(line)) for line in lines)
+    return ExportPage(text, len(transfers), transfers[-1])
 
 
 def row_of(values: Sequence[Any]) -> str:

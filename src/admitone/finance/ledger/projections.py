@@ -114,10 +114,6 @@ class Entry(msgspec.Struct, frozen=True):
     correlation_id: UUID
     created_at: datetime
 
-    @property
-    def place(self) -> tuple[UUID, str]:
-        return self.id, self.account
-
 
 class JournalLine(msgspec.Struct, frozen=True):
     """004's journal line (MOR-002): one side of a transfer, in its words."""
@@ -140,10 +136,6 @@ class JournalLine(msgspec.Struct, frozen=True):
     causation_id: str
     correlation_id: UUID
     currency: Currency
-
-    @property
-    def place(self) -> tuple[UUID, str]:
-        return self.transfer_id, self.direction
 
 
 def case(column: str, words: Mapping[StrEnum, str]) -> str:

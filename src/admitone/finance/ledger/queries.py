@@ -11,7 +11,7 @@ from admitone.finance.ledger import policy
 from admitone.finance.ledger.model import CHART, Account, AccountClass, Balance, Holding, Transfer
 from admitone.finance.ledger.store import balances as balance_store
 from admitone.finance.ledger.store import transfers as transfer_store
-from admitone.finance.ledger.store.transfers import Place
+from admitone.finance.ledger.store.transfers import END, Place
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Tx
 from admitone.kernel.money import Currency, Money
@@ -67,7 +67,12 @@ async def balance_as_of(tx: Tx, account: Account, payee: UUID, currency: Currenc
     return await balance_store.sum_moved_until(tx, Holding(account, payee, currency), day, midnight, instant)
 
 
-async def statement(tx: Tx, holding: Holding, before: Place, limit: int) -> list[Transfer]:
+async def count_transfers(tx: Tx) -> int:
+    """How many there are in all."""
+    return await transfer_store.sum_transfers(tx)
+
+
+async def statement(tx: Tx, holding: Holding, before: Place = END, limit: int = 100) -> list[Transfer]:
     """What went through an account for a payee, the newest first. As quick for the first page of ten million as of
     ten."""
     return await transfer_store.list_statement(tx, holding, before, limit)

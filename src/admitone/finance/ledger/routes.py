@@ -6,7 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from admitone.finance.ledger import exporting, queries
-from admitone.finance.ledger.exporting import BEGINNING, Form
+from admitone.finance.ledger.exporting import FIRST, Form
 from admitone.finance.ledger.model import (
     CHART,
     Account,
@@ -332,7 +332,7 @@ entries = Contract(
 
 @entries.serves
 async def see_entries(call: Call, request: EntriesRequest) -> Page[LedgerEntryAnswer]:
-    after = request.after(tuple[UUID, str]) or BEGINNING
+    after = request.after(tuple[UUID, str]) or (FIRST, "")
     found = await call.read(projection_store.list_entries_of_payment, request.payment_id, after, request.limit + 1)
     answers = [LedgerEntryAnswer.of(entry) for entry in found]
     return page_of(answers, request.limit, key=lambda each: (each.id.uuid, each.account))
@@ -364,8 +364,11 @@ async def download(call: Call, request: ExportRequest) -> Stream:
 
 
 async def _csv(call: Call, form: Form) -> AsyncIterator[str]:
-    async for page, _ in exporting.pages(form, call.read):
-        yield page
+    yield exporting.headings(form)
+    after = FIRST
+    while (page := await call.read(exporting.export_page, form, after)).transfers:
+        after = page.last
+        yield page.text
 
 
 CONTRACTS: Final = (list_balances, balance_as_of, statement, entries, export)

@@ -25,13 +25,6 @@ class PriceChanged(Conflict):
     currency: str
 
 
-class KeyUsedBefore(Conflict):
-    """This idempotency key was used for another payment of the same thing."""
-
-    code = "IDEMPOTENCY_KEY_REUSED"
-    next_step = "Repeat exactly what you sent before, or use a new key."
-
-
 class PaymentInProgress(Conflict):
     """Somebody is paying for this already."""
 
@@ -50,12 +43,6 @@ class OfferEnded(Conflict):
 
     code = "OFFER_ENDED"
     next_step = "Begin again; there may still be some left."
-
-
-class NotYours(NotFound):
-    """There is nothing here for you to pay."""
-
-    code = "SOURCE_NOT_FOUND"
 
 
 class SignInToPay(Unauthenticated):

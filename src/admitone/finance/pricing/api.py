@@ -1,5 +1,6 @@
-"""The door for other packages: prices for many offers, and how to read one that was kept."""
+"""The door for other packages: prices for many offers, how to read one that was kept, and for operators, policies."""
 
+from admitone.finance.pricing.commands import set_policies
 from admitone.finance.pricing.errors import (
     AmountInvalid,
     CurrenciesMixed,
@@ -13,15 +14,21 @@ from admitone.finance.pricing.model import (
     FeeBase,
     FeeMode,
     LineItem,
+    Policy,
+    PolicyChange,
     Priced,
     Promotion,
     Snapshot,
     Tampered,
+    Target,
     TaxItem,
+    Terms,
 )
 from admitone.finance.pricing.queries import price
+from admitone.finance.pricing.store import NEWEST, list_policies
 
 __all__ = (
+    "NEWEST",
     "AmountInvalid",
     "CurrenciesMixed",
     "CurrencyUnknown",
@@ -30,12 +37,18 @@ __all__ = (
     "FeeUnknown",
     "LineItem",
     "NothingToPrice",
+    "Policy",
+    "PolicyChange",
     "Priced",
     "Promotion",
     "Snapshot",
     "Tampered",
+    "Target",
     "TaxItem",
     "TaxesExceedPrice",
+    "Terms",
     "TooManyLines",
+    "list_policies",
     "price",
+    "set_policies",
 )

@@ -1,6 +1,6 @@
 """What pricing refuses."""
 
-from admitone.kernel.errors import Conflict, Invalid
+from admitone.kernel.errors import Conflict, Invalid, NotFound
 
 
 class NothingToPrice(Invalid):
@@ -46,3 +46,43 @@ class FeeUnknown(Conflict):
 
     code = "FEE_UNKNOWN"
     next_step = "Whoever runs the installation can set one."
+
+
+class FeePolicyInvalid(Invalid):
+    """This is no rule for a fee."""
+
+    code = "FEE_POLICY_INVALID"
+    what: str
+
+
+class CommissionOutOfRange(Invalid):
+    """The commission of a stay is not within its bounds."""
+
+    code = "COMMISSION_OUT_OF_RANGE"
+    least_bps: int
+    most_bps: int
+
+
+class AbsorbedNotAllowed(Conflict):
+    """The fee policy does not allow to absorb the fee."""
+
+    code = "ABSORBED_NOT_ALLOWED"
+    next_step = "Whoever runs the installation can allow it."
+
+
+class FeeModeFixed(Conflict):
+    """How this is charged is the platform's to say, which is the merchant."""
+
+    code = "FEE_MODE_FIXED"
+
+
+class FeePolicyNotFound(NotFound):
+    """There is no such fee policy to retire."""
+
+    code = "FEE_POLICY_NOT_FOUND"
+
+
+class FeePolicyNeeded(Conflict):
+    """The rule for everything cannot be retired, only changed."""
+
+    code = "FEE_POLICY_NEEDED"

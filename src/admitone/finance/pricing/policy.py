@@ -12,9 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from admitone.finance.pricing.errors import (
+    AbsorbedNotAllowed,
     AmountInvalid,
+    CommissionOutOfRange,
     CurrenciesMixed,
     CurrencyUnknown,
+    FeePolicyInvalid,
+    FeePolicyNeeded,
+    FeePolicyNotFound,
     NothingToPrice,
     TaxesExceedPrice,
     TooManyLines,
@@ -26,6 +31,7 @@ from admitone.finance.pricing.model import (
     InForce,
     LineItem,
     Policy,
+    PolicyChange,
     Promotion,
     Snapshot,
     Target,
@@ -41,6 +47,8 @@ from admitone.kernel.money import BASIS_POINTS, AmountTooLarge, Money, currencie
 MOST_LINES: Final = 200
 DEAREST: Final = 10**12
 MOST_OF_A_THING: Final = 10_000
+COMMISSION_BPS: Final = (500, 2500)
+"""Of stays, whatever is agreed (MOR-022)."""
 LARGEST_PRICE: Final = 2**53 - 1
 """The largest whole number that every reader of JSON reads as it was written."""
 
@@ -54,18 +62,25 @@ def targets_of(source: Source, currency: str) -> list[Target]:
     return [Target(*place, each) for place in places for each in (currency, None)]
 
 
+def strongest(targets: Iterable[Target], policies: Mapping[tuple[bool, str], Policy]) -> Policy | None:
+    """The first that holds, of the newest versions by whether they are the platform's and the key of their target."""
+    levels: dict[tuple[SourceType | None, str | None], list[Target]] = {}
+    for target in targets:
+        levels.setdefault((target.source_type, target.source_id), []).append(target)
+    candidates = (
+        policies.get((platforms, target.key))
+        for level in levels.values()
+        for platforms in (False, True)
+        for target in level
+    )
+    return next((each for each in candidates if each and not each.retired), None)
+
+
 def in_force(
     source: Source, currency: str, policies: Mapping[tuple[bool, str], Policy], choices: Mapping[str, Choice]
 ) -> InForce | None:
-    """`policies` are the newest version of each target, by whether it is the platform's and the target's key; `choices`
-    the newest by the type of source."""
-    targets = targets_of(source, currency)
-    # Pairs of one level: for the currency, and for all.
-    levels = [targets[start : start + 2] for start in range(0, len(targets), 2)]
-    candidates = (
-        policies.get((platforms, target.key)) for level in levels for platforms in (False, True) for target in level
-    )
-    policy = next((each for each in candidates if each and not each.retired), None)
+    """`choices` are the newest by their type of source, those for all under nothing."""
+    policy = strongest(targets_of(source, currency), policies)
     if policy is None:
         return None
     choice = _counting(source.type, policy.terms, choices)
@@ -76,15 +91,57 @@ def in_force(
 
 def _counting(source_type: SourceType, terms: Terms, choices: Mapping[str, Choice]) -> Choice | None:
     """The organisation's choice, where it is merchant and its policy leaves it the choice."""
-    if SOURCE_TYPES[source_type].settlement is SettlementModel.PLATFORM_MOR:
+    if is_platforms(source_type):
         return None
     chosen = (choices.get(key) for key in (source_type, ""))
     choice = next((each for each in chosen if each and each.fee_mode), None)
     return choice if choice and is_allowed(choice.fee_mode, terms) else None
 
 
+def is_platforms(source_type: SourceType) -> bool:
+    """Whether the platform is the merchant, and so says itself how its price is made."""
+    return SOURCE_TYPES[source_type].settlement is SettlementModel.PLATFORM_MOR
+
+
 def is_allowed(mode: FeeMode | None, terms: Terms) -> bool:
     return mode is not FeeMode.ABSORBED or terms.absorbed_allowed
+
+
+# -- What cannot be a rule
+
+
+def why_not_change(change: PolicyChange, before: Policy | None, *, platforms: bool) -> Refusal | None:
+    """`before` is the newest version of its target. The tables say the same, for whoever comes another way."""
+    target, terms = change.target, change.terms
+    if target.source_id is not None and (platforms or target.source_type is None):
+        return FeePolicyInvalid(what="sourceId")
+    if target.currency is not None and target.currency not in currencies():
+        return CurrencyUnknown()
+    if terms is not None:
+        return _why_not_terms(target, terms)
+    if before is None or before.retired:
+        return FeePolicyNotFound()
+    return FeePolicyNeeded() if platforms and target == Target() else None
+
+
+def _why_not_terms(target: Target, terms: Terms) -> Refusal | None:
+    bounds = [("min", terms.min_minor), ("max", terms.max_minor)]
+    amounts = [("feeFixed", terms.fee_fixed_minor), *((what, each) for what, each in bounds if each is not None)]
+    checks = [("feeBps", terms.fee_bps, 0, BASIS_POINTS), *((what, each, 0, DEAREST) for what, each in amounts)]
+    if invalid := _first_invalid(checks):
+        return FeePolicyInvalid(what=invalid.what)
+    if target.currency is None and (
+        terms.fee_fixed_minor or terms.min_minor is not None or terms.max_minor is not None
+    ):
+        return FeePolicyInvalid(what="currency")
+    if terms.min_minor is not None and terms.max_minor is not None and terms.min_minor > terms.max_minor:
+        return FeePolicyInvalid(what="min")
+    if not is_allowed(terms.fee_mode, terms):
+        return AbsorbedNotAllowed()
+    least, most = COMMISSION_BPS
+    if target.source_type is SourceType.STAY_RESERVATION and not least <= terms.fee_bps <= most:
+        return CommissionOutOfRange(least_bps=least, most_bps=most)
+    return None
 
 
 # -- What cannot be a price

@@ -1,12 +1,13 @@
-"""Prices, for many offers at once."""
+"""Prices, for many offers at once, and the rules that make them."""
 
 from collections.abc import Sequence
 
 from admitone.finance.pricing import store
 from admitone.finance.pricing.errors import FeeUnknown
-from admitone.finance.pricing.model import Priced
+from admitone.finance.pricing.model import InForce, Priced, Target
 from admitone.finance.pricing.policy import compute_pricing, in_force, targets_of, why_not
 from admitone.finance.pricing.port import PROMOTIONS, Discount
+from admitone.finance.sources.api import Source, SourceType
 from admitone.finance.sources.port import Offer, Wanted
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
@@ -37,3 +38,13 @@ def _price(offer: Offer, newest: store.Newest, promised: Sequence[Discount]) -> 
         return FeeUnknown()
     snapshot = compute_pricing(offer, rule, promised)
     return snapshot if isinstance(snapshot, Refusal) else Priced.of(snapshot)
+
+
+async def rules_in_force(tx: Tx, currency: str) -> dict[SourceType, InForce]:
+    """By what each type of source is charged in a currency, unless a source has a rule of its own."""
+    # No source is called nothing, so no rule of one is found.
+    sources = [Source(source_type, "") for source_type in SourceType]
+    targets: list[Target] = [target for source in sources for target in targets_of(source, currency)]
+    newest = await store.find_newest(tx, targets, SourceType)
+    found = {source.type: in_force(source, currency, newest.policies, newest.choices) for source in sources}
+    return {source_type: rule for source_type, rule in found.items() if rule}

@@ -80,13 +80,12 @@ LIST_PLATFORMS = f"""
 """  # noqa: S608, of constants
 
 
-LIST_CHOICES = """
-    SELECT id, version, source_type, target, fee_mode, created_by, created_at
+FIND_LAST_CHOICE = """
+    SELECT version
       FROM pricing.fee_choice
      WHERE organization_id = $1
-       AND version < $2
      ORDER BY version DESC
-     LIMIT $3
+     LIMIT 1
 """
 
 
@@ -151,8 +150,14 @@ async def list_policies(tx: Tx, below: int, limit: int) -> list[Policy]:
     return [_policy(row) for row in await tx.fetch(statement, below, limit)]
 
 
-async def list_choices(tx: Tx, below: int, limit: int) -> list[Choice]:
-    return [_choice(row) for row in await tx.fetch(LIST_CHOICES, below, limit)]
+async def last_policy(tx: Tx) -> int:
+    """The number of the newest version, of whatever target."""
+    return next((policy.version for policy in await list_policies(tx, NEWEST, 1)), 0)
+
+
+async def last_choice(tx: Tx) -> int:
+    row = await tx.find(FIND_LAST_CHOICE)
+    return row["version"] if row else 0
 
 
 async def insert_policies(tx: Tx, policies: Sequence[Policy]) -> None:

@@ -4,7 +4,11 @@ how one begins."""
 from admitone.foundation.organizations.commands.appointing import Appointment, appoint, see_off
 from admitone.foundation.organizations.commands.founding import found, new_id
 from admitone.foundation.organizations.commands.invitations import invite
-from admitone.foundation.organizations.errors import OfficialEmailNotVerified, OfficialEmailRequired
+from admitone.foundation.organizations.errors import (
+    OfficialEmailNotVerified,
+    OfficialEmailRequired,
+    OrganizationNotFound,
+)
 from admitone.foundation.organizations.gate import gate, require_official_email
 from admitone.foundation.organizations.model import (
     Accepted,
@@ -27,6 +31,7 @@ __all__ = (
     "OfficialEmailNotVerified",
     "OfficialEmailRequired",
     "Organization",
+    "OrganizationNotFound",
     "Settings",
     "appoint",
     "found",

@@ -1,5 +1,6 @@
 """The views, read in the order of the transfers behind them."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -24,14 +25,23 @@ LIST_ENTRIES_OF_PAYMENT = f"""
 """  # noqa: S608, of constants
 
 
+LIST_TRANSFER_IDS = """
+    SELECT id
+      FROM ledger.transfer
+     WHERE organization_id = $1
+       AND id > $2
+     ORDER BY id
+     LIMIT $3
+"""
+
+
 LIST_ENTRIES = f"""
     SELECT {ENTRY_COLUMNS}
       FROM ledger.ledger_entry AS e
      WHERE e.organization_id = $1
-       AND e.id >= $2::uuid
-       AND (e.id, e.account) > ($2::uuid, $3::text)
+       AND e.id = ANY($2::uuid[])
      ORDER BY e.id, e.account
-     LIMIT $4
+     LIMIT $3
 """  # noqa: S608, of constants
 
 
@@ -41,10 +51,9 @@ LIST_JOURNAL_LINES = """
            j.causation_id, j.correlation_id, j.currency
       FROM ledger.journal_line AS j
      WHERE j.organization_id = $1
-       AND j.transfer_id >= $2::uuid
-       AND (j.transfer_id, j.direction) > ($2::uuid, $3::text)
-     ORDER BY j.transfer_id, j.direction
-     LIMIT $4
+       AND j.transfer_id = ANY($2::uuid[])
+     ORDER BY j.transfer_id, j.direction DESC
+     LIMIT $3
 """
 
 
@@ -52,12 +61,19 @@ async def list_entries_of_payment(tx: Tx, payment: PaymentId, after: tuple[UUID,
     return [_entry(row) for row in await tx.fetch(LIST_ENTRIES_OF_PAYMENT, payment.uuid, *after, limit)]
 
 
-async def list_entries(tx: Tx, after: tuple[UUID, str], limit: int) -> list[Entry]:
-    return [_entry(row) for row in await tx.fetch(LIST_ENTRIES, *after, limit)]
+async def list_transfer_ids(tx: Tx, after: UUID, limit: int) -> list[UUID]:
+    return [row["id"] for row in await tx.fetch(LIST_TRANSFER_IDS, after, limit)]
 
 
-async def list_journal_lines(tx: Tx, after: tuple[UUID, str], limit: int) -> list[JournalLine]:
-    return [JournalLine(**dict(row)) for row in await tx.fetch(LIST_JOURNAL_LINES, *after, limit)]
+async def list_entries(tx: Tx, transfers: Sequence[UUID]) -> list[Entry]:
+    """Of the two sides of each, those that are on the position."""
+    return [_entry(row) for row in await tx.fetch(LIST_ENTRIES, transfers, 2 * len(transfers))]
+
+
+async def list_journal_lines(tx: Tx, transfers: Sequence[UUID]) -> list[JournalLine]:
+    """Both sides of each, the debit first."""
+    rows = await tx.fetch(LIST_JOURNAL_LINES, transfers, 2 * len(transfers))
+    return [JournalLine(**dict(row)) for row in rows]
 
 
 def _entry(row: Record) -> Entry:

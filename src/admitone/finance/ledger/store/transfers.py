@@ -78,6 +78,17 @@ LIST_BY_PAYMENT = f"""
 """  # noqa: S608, of constants
 
 
+# Without reading one of them: each is under a seal, or in a delta.
+SUM_TRANSFERS = """
+    SELECT (SELECT COALESCE(sum(s.transfers), 0)
+              FROM ledger.seal AS s
+             WHERE s.organization_id = $1)
+           + (SELECT COALESCE(sum(cardinality(d.transfers)), 0)
+                FROM ledger.delta AS d
+               WHERE d.organization_id = $1) AS transfers
+"""
+
+
 SUM_POSITIONS = """
     SELECT payment_id, currency,
            (COALESCE(sum(amount_minor) FILTER (WHERE credit_account = ANY($3::text[])), 0)
@@ -152,3 +163,8 @@ def transfer_in(row: Record) -> Transfer:
     found["id"] = TransferId(found["id"])
     found["payment_id"] = PaymentId(found["payment_id"]) if found["payment_id"] else None
     return msgspec.convert(found, Transfer)
+
+
+async def sum_transfers(tx: Tx) -> int:
+    [row] = await tx.fetch(SUM_TRANSFERS)
+    return int(row["transfers"])

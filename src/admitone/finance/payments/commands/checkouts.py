@@ -44,6 +44,7 @@ from admitone.kernel.commands import command
 from admitone.kernel.contracts.wire import to_canonical
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
+from admitone.kernel.idempotency import KeyReused
 from admitone.kernel.ids import IdentityId, OrganizationId, uuid7
 
 PIX_CURRENCY: Final = "BRL"
@@ -136,7 +137,7 @@ def _replayed(checkout: Checkout, known: Sequence[Payment]) -> Begun | Refusal |
     if before is None:
         return None
     same = before.request_hash == hash_of(checkout)
-    return Begun(before, replayed=True) if same else errors.KeyUsedBefore()
+    return Begun(before, replayed=True) if same else KeyReused()
 
 
 def _with_intent(outcome: Begun | Refusal, intents: Mapping[PaymentId, Sequence[GatewayIntent]]) -> Begun | Refusal:
@@ -220,7 +221,7 @@ class _Desk:
         if actor is None and not offer.guest_allowed:
             return errors.SignInToPay()
         if (actor or offer.buyer) != offer.buyer or checkout.buyer not in (None, offer.buyer):
-            return errors.NotYours()
+            return errors.SourceNotSold()
         guards = {*offer.subjects, f"identity:{offer.buyer}", f"organization:{self._tx.scope.organization}", "platform"}
         if guards & self._stopped:
             return errors.SaleStopped()

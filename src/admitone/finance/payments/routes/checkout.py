@@ -37,6 +37,7 @@ from admitone.kernel.contracts import (
 )
 from admitone.kernel.errors import OutcomeUnknown, Refusal, Unauthenticated
 from admitone.kernel.figures import CHECKOUT_PER_ADDRESS, CHECKOUT_PER_IDENTITY_AND_SOURCE
+from admitone.kernel.idempotency import KeyReused
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import IdentityScope, Scope
 
@@ -110,7 +111,6 @@ PER_IDENTITY = CHECKOUT_PER_IDENTITY_AND_SOURCE.on(_source)
 LIMITS = (PER_IDENTITY, CHECKOUT_PER_ADDRESS)
 REFUSES = (
     errors.SourceNotSold,
-    errors.NotYours,
     errors.SignInToPay,
     errors.SaleStopped,
     errors.OnRiskHold,
@@ -118,7 +118,7 @@ REFUSES = (
     errors.PaymentInProgress,
     errors.OfferEnded,
     errors.PriceChanged,
-    errors.KeyUsedBefore,
+    KeyReused,
     errors.ConnectNotReady,
     errors.GatewayKeyMissing,
     errors.MethodNotForCurrency,
@@ -217,7 +217,7 @@ prices = Contract(
     post="/api/payments/quote",
     takes=QuoteRequest,
     gives=QuoteAnswer,
-    refuses=(errors.SourceNotSold, errors.NotYours, errors.SignInToPay),
+    refuses=(errors.SourceNotSold, errors.SignInToPay),
     audience=Audience.PUBLIC,
     recognizes=True,
     limits=(CHECKOUT_PER_ADDRESS,),
@@ -266,7 +266,7 @@ def _require_buyer(call: Call, quoted: Quote) -> None:
     if call.identity is None and not quoted.offer.guest_allowed:
         raise errors.SignInToPay
     if call.identity not in (None, quoted.offer.buyer):
-        raise errors.NotYours
+        raise errors.SourceNotSold
 
 
 def _tells(number: str, path: str, summary: str) -> Contract:
