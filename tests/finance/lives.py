@@ -27,6 +27,8 @@ LIVES: dict[str, tuple[Deed, ...]] = {
     "with a fee that fell": (PAY, FEES, deed("adjust_fee", amount=-9)),
     "refunded in two parts": (PAY, FEES, deed("refund", amount=1000), deed("refund", amount=500)),
     "refunded": (PAY, deed("refund")),
+    "with a refund that came back": (PAY, deed("refund", amount=1000, pending=True), deed("fail_refund")),
+    "with a refund that arrived": (PAY, deed("refund", amount=1000, pending=True), deed("settle_refund")),
     "disputed": (PAY, FEES, DISPUTE),
     "won": (PAY, DISPUTE, deed("win")),
     "lost": (PAY, FEES, DISPUTE, deed("lose")),

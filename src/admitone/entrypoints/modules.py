@@ -3,6 +3,7 @@
 from admitone.finance.ledger.module import MODULE as LEDGER
 from admitone.finance.payments.module import MODULE as PAYMENTS
 from admitone.finance.pricing.module import MODULE as PRICING
+from admitone.finance.proof.module import MODULE as PROOF
 from admitone.finance.sales.module import MODULE as SALES
 from admitone.finance.sources.module import MODULE as SOURCES
 from admitone.foundation.authority.module import MODULE as AUTHORITY
@@ -25,4 +26,5 @@ MODULES: tuple[Module, ...] = (
     LEDGER,
     PAYMENTS,
     SALES,
+    PROOF,
 )

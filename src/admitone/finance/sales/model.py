@@ -6,8 +6,8 @@ from uuid import UUID
 
 import msgspec
 
-from admitone.finance.pricing.api import Priced, Promotion, Snapshot
 from admitone.finance.payments.api import Payment
+from admitone.finance.pricing.api import Priced, Promotion, Snapshot
 from admitone.kernel.money import Money
 
 

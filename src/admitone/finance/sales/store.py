@@ -72,8 +72,7 @@ PUT_SALES = Insert(
 PUT_LINES = Insert(
     "sales.sale_line",
     LINE_COLUMNS,
-    on_conflict="(organization_id, payment_id, line) DO UPDATE"
-    f" SET {_renewed(LINE_COLUMNS, ['payment_id', 'line'])}",
+    on_conflict=f"(organization_id, payment_id, line) DO UPDATE SET {_renewed(LINE_COLUMNS, ['payment_id', 'line'])}",
 )
 
 
