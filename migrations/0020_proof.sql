@@ -10,8 +10,8 @@ CREATE TABLE proof.verdict (
     organization_id uuid        NOT NULL REFERENCES kernel.tenant (id),
     name            text        NOT NULL CHECK (name IN ('TRIAL_BALANCE', 'BALANCES', 'PROVIDER', 'CHAIN')),
     verdict         text        NOT NULL CHECK (verdict IN ('GREEN', 'RED', 'UNKNOWN')),
-    severity        smallint    NOT NULL GENERATED ALWAYS AS
-        (CASE verdict WHEN 'RED' THEN 0 WHEN 'UNKNOWN' THEN 1 ELSE 2 END) STORED,
+    severity        smallint    NOT NULL
+        CHECK (severity = CASE verdict WHEN 'RED' THEN 0 WHEN 'UNKNOWN' THEN 1 ELSE 2 END),
     differing       bigint      NOT NULL CHECK ((differing > 0) = (verdict = 'RED')),
     figures         jsonb       NOT NULL,
     checked_at      timestamptz NOT NULL,

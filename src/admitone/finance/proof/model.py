@@ -31,6 +31,11 @@ class Verdict(StrEnum):
     UNKNOWN = "UNKNOWN"
     """Somebody who had to be asked did not answer."""
 
+    @property
+    def severity(self) -> int:
+        """The lower, the worse."""
+        return (Verdict.RED, Verdict.UNKNOWN, Verdict.GREEN).index(self)
+
 
 class Word(StrEnum):
     """In what way something differs."""

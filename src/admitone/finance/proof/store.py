@@ -18,9 +18,16 @@ START: Final[Place] = (-1, UUID(int=0), "")
 
 PUT_VERDICTS = Insert(
     "proof.verdict AS v",
-    {"name": "text", "verdict": "text", "differing": "bigint", "figures": "jsonb", "checked_at": "timestamptz"},
-    on_conflict="(organization_id, name) DO UPDATE SET verdict = excluded.verdict, differing = excluded.differing,"
-    " figures = excluded.figures, checked_at = excluded.checked_at",
+    {
+        "name": "text",
+        "verdict": "text",
+        "severity": "smallint",
+        "differing": "bigint",
+        "figures": "jsonb",
+        "checked_at": "timestamptz",
+    },
+    on_conflict="(organization_id, name) DO UPDATE SET verdict = excluded.verdict, severity = excluded.severity,"
+    " differing = excluded.differing, figures = excluded.figures, checked_at = excluded.checked_at",
 )
 
 
@@ -61,6 +68,7 @@ SUM_CURRENCIES = """
 class _Row(msgspec.Struct, frozen=True):
     name: Check
     verdict: Verdict
+    severity: int
     differing: int
     figures: Figures
     checked_at: datetime
@@ -69,7 +77,10 @@ class _Row(msgspec.Struct, frozen=True):
 async def put_verdicts(tx: Tx, findings: Sequence[Finding]) -> None:
     """Of one organisation, in their order, so that two who prove the same cannot deadlock."""
     latest = {each.check: each for each in findings}
-    rows = [_Row(name, each.verdict, each.differing, each.figures, tx.now) for name, each in sorted(latest.items())]
+    rows = [
+        _Row(name, each.verdict, each.verdict.severity, each.differing, each.figures, tx.now)
+        for name, each in sorted(latest.items())
+    ]
     await tx.insert_exactly(PUT_VERDICTS, rows)
 
 

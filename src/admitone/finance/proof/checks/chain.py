@@ -9,6 +9,7 @@ from admitone.finance.proof.looking import Look
 from admitone.finance.proof.model import Check, Difference, Differences, Figures, Finding, Word
 from admitone.kernel.db import Tx
 
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 YOUNG: Final = timedelta(minutes=10)
 """What is posted is sealed within seconds; whoever waits for longer waits for a worker that does not come."""
 
@@ -53,7 +54,7 @@ def _named(fault: ledger.Fault) -> Difference:
 
 def made_at(own: UUID) -> datetime:
     """By the milliseconds that a UUID of version 7 begins with."""
-    return datetime.fromtimestamp((own.int >> 80) / 1000, UTC)
+    return EPOCH + (own.int >> 80) * timedelta(milliseconds=1)
 
 
 async def _now(tx: Tx) -> datetime:
