@@ -42,6 +42,10 @@ ALTER SCHEMA sales OWNER TO admitone_owner;
 CREATE SCHEMA usernames;
 ALTER SCHEMA usernames OWNER TO admitone_owner;
 
+-- Name: webhooks; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA webhooks;
+ALTER SCHEMA webhooks OWNER TO admitone_owner;
+
 -- Name: stopped(uuid, text[], timestamp with time zone); Type: FUNCTION; Schema: authority; Owner: admitone_owner
 CREATE FUNCTION authority.stopped(asking uuid, keys text[], at timestamp with time zone) RETURNS SETOF text
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -1461,6 +1465,11 @@ CREATE TABLE organizations.organization (
     status text NOT NULL,
     version bigint NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    invoicing text,
+    invoicing_software text,
+    invoicing_notes text,
+    invoicing_duties text[] DEFAULT '{}'::text[] NOT NULL,
+    CONSTRAINT organization_answers_for CHECK (((cardinality(invoicing_duties) > 0) = (NOT (invoicing IS DISTINCT FROM 'MANUAL'::text)))),
     CONSTRAINT organization_check CHECK (((tax_id IS NULL) = (tax_country IS NULL))),
     CONSTRAINT organization_check1 CHECK (((official_email IS NOT NULL) OR ((official_email_verified_at IS NULL) AND (official_email_digest IS NULL)))),
     CONSTRAINT organization_check2 CHECK (((official_email_digest IS NULL) OR (official_email_verified_at IS NULL))),
@@ -1471,6 +1480,11 @@ CREATE TABLE organizations.organization (
     CONSTRAINT organization_invoice_address_check CHECK ((cardinality(invoice_address) <= 6)),
     CONSTRAINT organization_invoice_email_check CHECK (((length(invoice_email) >= 3) AND (length(invoice_email) <= 254))),
     CONSTRAINT organization_invoice_prefix_check CHECK ((invoice_prefix ~ '^[A-Z0-9]{1,10}$'::text)),
+    CONSTRAINT organization_invoices_with CHECK (((invoicing_software IS NOT NULL) = (NOT (invoicing IS DISTINCT FROM 'EXTERNAL'::text)))),
+    CONSTRAINT organization_invoicing_check CHECK ((invoicing = ANY (ARRAY['EXTERNAL'::text, 'MANUAL'::text]))),
+    CONSTRAINT organization_invoicing_duties_check CHECK ((cardinality(invoicing_duties) <= 8)),
+    CONSTRAINT organization_invoicing_notes_check CHECK (((length(invoicing_notes) >= 1) AND (length(invoicing_notes) <= 1000))),
+    CONSTRAINT organization_invoicing_software_check CHECK (((length(invoicing_software) >= 1) AND (length(invoicing_software) <= 100))),
     CONSTRAINT organization_language_check CHECK ((language = ANY (ARRAY['en'::text, 'pt_PT'::text, 'pt_BR'::text]))),
     CONSTRAINT organization_legal_name_check CHECK (((length(legal_name) >= 1) AND (length(legal_name) <= 200))),
     CONSTRAINT organization_official_email_check CHECK (((length(official_email) >= 3) AND (length(official_email) <= 254))),
@@ -1498,6 +1512,7 @@ CREATE TABLE payments.account (
     version bigint NOT NULL,
     created_at timestamp with time zone NOT NULL,
     changed_at timestamp with time zone NOT NULL,
+    told_at timestamp with time zone NOT NULL,
     CONSTRAINT account_account_check CHECK (((length(account) >= 1) AND (length(account) <= 100))),
     CONSTRAINT account_check CHECK (((onboarding_status = 'COMPLETE'::text) = (charges_enabled AND (cardinality(requirements_due) = 0)))),
     CONSTRAINT account_onboarding_status_check CHECK ((onboarding_status = ANY (ARRAY['PENDING'::text, 'COMPLETE'::text, 'RESTRICTED'::text]))),
@@ -1815,16 +1830,17 @@ CREATE TABLE proof.verdict (
     organization_id uuid NOT NULL,
     name text NOT NULL,
     verdict text NOT NULL,
-    severity smallint GENERATED ALWAYS AS (
+    severity smallint NOT NULL,
+    differing bigint NOT NULL,
+    figures jsonb NOT NULL,
+    checked_at timestamp with time zone NOT NULL,
+    CONSTRAINT verdict_check CHECK ((severity =
 CASE verdict
     WHEN 'RED'::text THEN 0
     WHEN 'UNKNOWN'::text THEN 1
     ELSE 2
-END) STORED NOT NULL,
-    differing bigint NOT NULL,
-    figures jsonb NOT NULL,
-    checked_at timestamp with time zone NOT NULL,
-    CONSTRAINT verdict_check CHECK (((differing > 0) = (verdict = 'RED'::text))),
+END)),
+    CONSTRAINT verdict_check1 CHECK (((differing > 0) = (verdict = 'RED'::text))),
     CONSTRAINT verdict_name_check CHECK ((name = ANY (ARRAY['TRIAL_BALANCE'::text, 'BALANCES'::text, 'PROVIDER'::text, 'CHAIN'::text]))),
     CONSTRAINT verdict_verdict_check CHECK ((verdict = ANY (ARRAY['GREEN'::text, 'RED'::text, 'UNKNOWN'::text])))
 );
@@ -1904,6 +1920,66 @@ CREATE TABLE usernames.username (
 );
 ALTER TABLE ONLY usernames.username FORCE ROW LEVEL SECURITY;
 ALTER TABLE usernames.username OWNER TO admitone_owner;
+
+-- Name: cursor; Type: TABLE; Schema: webhooks; Owner: admitone_owner
+CREATE TABLE webhooks.cursor (
+    organization_id uuid NOT NULL,
+    provider text NOT NULL,
+    "position" text,
+    since timestamp with time zone NOT NULL,
+    CONSTRAINT cursor_position_check CHECK (((length("position") >= 1) AND (length("position") <= 500))),
+    CONSTRAINT cursor_provider_check CHECK (((length(provider) >= 1) AND (length(provider) <= 50)))
+);
+ALTER TABLE ONLY webhooks.cursor FORCE ROW LEVEL SECURITY;
+ALTER TABLE webhooks.cursor OWNER TO admitone_owner;
+
+-- Name: payload; Type: TABLE; Schema: webhooks; Owner: admitone_owner
+CREATE TABLE webhooks.payload (
+    organization_id uuid NOT NULL,
+    receipt_id uuid NOT NULL,
+    sealed bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT payload_sealed_check CHECK ((length(sealed) <= 300000))
+);
+ALTER TABLE ONLY webhooks.payload ALTER COLUMN sealed SET STORAGE EXTERNAL;
+ALTER TABLE ONLY webhooks.payload FORCE ROW LEVEL SECURITY;
+ALTER TABLE webhooks.payload OWNER TO admitone_owner;
+
+-- Name: receipt; Type: TABLE; Schema: webhooks; Owner: admitone_owner
+CREATE TABLE webhooks.receipt (
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    source text NOT NULL,
+    external_id text NOT NULL,
+    provider text NOT NULL,
+    type text NOT NULL,
+    account text,
+    provider_created_at timestamp with time zone NOT NULL,
+    livemode boolean NOT NULL,
+    request_id text,
+    correlation_id uuid NOT NULL,
+    state text NOT NULL,
+    reason text,
+    payment_id uuid,
+    round smallint DEFAULT 0 NOT NULL,
+    received_at timestamp with time zone NOT NULL,
+    settled_at timestamp with time zone,
+    CONSTRAINT receipt_account_check CHECK (((length(account) >= 1) AND (length(account) <= 200))),
+    CONSTRAINT receipt_check CHECK (((state = 'RECEIVED'::text) = (settled_at IS NULL))),
+    CONSTRAINT receipt_check1 CHECK (((reason IS NOT NULL) OR (state <> ALL (ARRAY['ORG_UNRESOLVED'::text, 'DEAD'::text])))),
+    CONSTRAINT receipt_check2 CHECK (((state <> 'ORG_UNRESOLVED'::text) OR (organization_id = '00000000-0000-7000-8000-000000000001'::uuid))),
+    CONSTRAINT receipt_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 200))),
+    CONSTRAINT receipt_provider_check CHECK (((length(provider) >= 1) AND (length(provider) <= 50))),
+    CONSTRAINT receipt_reason_check CHECK ((length(reason) <= 500)),
+    CONSTRAINT receipt_request_id_check CHECK (((length(request_id) >= 1) AND (length(request_id) <= 200))),
+    CONSTRAINT receipt_round_check CHECK ((round >= 0)),
+    CONSTRAINT receipt_source_check CHECK (((length(source) >= 1) AND (length(source) <= 50))),
+    CONSTRAINT receipt_state_check CHECK ((state = ANY (ARRAY['RECEIVED'::text, 'PROCESSED'::text, 'IGNORED'::text, 'ORG_UNRESOLVED'::text, 'DEAD'::text]))),
+    CONSTRAINT receipt_type_check CHECK (((length(type) >= 1) AND (length(type) <= 200)))
+)
+WITH (fillfactor='90');
+ALTER TABLE ONLY webhooks.receipt FORCE ROW LEVEL SECURITY;
+ALTER TABLE webhooks.receipt OWNER TO admitone_owner;
 
 -- Name: branch branch_pkey; Type: CONSTRAINT; Schema: authority; Owner: admitone_owner
 ALTER TABLE ONLY authority.branch
@@ -2205,6 +2281,22 @@ ALTER TABLE ONLY sales.sale_summary
 ALTER TABLE ONLY usernames.username
     ADD CONSTRAINT username_pkey PRIMARY KEY (name);
 
+-- Name: cursor cursor_pkey; Type: CONSTRAINT; Schema: webhooks; Owner: admitone_owner
+ALTER TABLE ONLY webhooks.cursor
+    ADD CONSTRAINT cursor_pkey PRIMARY KEY (organization_id, provider);
+
+-- Name: payload payload_pkey; Type: CONSTRAINT; Schema: webhooks; Owner: admitone_owner
+ALTER TABLE ONLY webhooks.payload
+    ADD CONSTRAINT payload_pkey PRIMARY KEY (organization_id, receipt_id);
+
+-- Name: receipt receipt_external_id_source_key; Type: CONSTRAINT; Schema: webhooks; Owner: admitone_owner
+ALTER TABLE ONLY webhooks.receipt
+    ADD CONSTRAINT receipt_external_id_source_key UNIQUE (external_id, source);
+
+-- Name: receipt receipt_pkey; Type: CONSTRAINT; Schema: webhooks; Owner: admitone_owner
+ALTER TABLE ONLY webhooks.receipt
+    ADD CONSTRAINT receipt_pkey PRIMARY KEY (id);
+
 -- Name: branch_by_group; Type: INDEX; Schema: authority; Owner: admitone_owner
 CREATE INDEX branch_by_group ON authority.branch USING btree (group_id, organization_id);
 
@@ -2408,6 +2500,12 @@ CREATE INDEX username_held_of_owner ON usernames.username USING btree (owner_typ
 
 -- Name: username_of_owner; Type: INDEX; Schema: usernames; Owner: admitone_owner
 CREATE UNIQUE INDEX username_of_owner ON usernames.username USING btree (owner_type, owner_id) WHERE (status = 'LIVE'::text);
+
+-- Name: payload_by_age; Type: INDEX; Schema: webhooks; Owner: admitone_owner
+CREATE INDEX payload_by_age ON webhooks.payload USING btree (created_at);
+
+-- Name: receipt_by_state; Type: INDEX; Schema: webhooks; Owner: admitone_owner
+CREATE INDEX receipt_by_state ON webhooks.receipt USING btree (state, id);
 
 -- Name: apple apple_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
@@ -2882,6 +2980,12 @@ CREATE POLICY overdue ON kernel.streak TO admitone_owner USING ((ends_at < (now(
 -- Name: plan; Type: ROW SECURITY; Schema: kernel; Owner: admitone_owner
 ALTER TABLE kernel.plan ENABLE ROW LEVEL SECURITY;
 
+-- Name: job platform_hands_on; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY platform_hands_on ON kernel.job FOR INSERT TO admitone_app WITH CHECK (((NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid = '00000000-0000-7000-8000-000000000001'::uuid));
+
+-- Name: job_key platform_hands_on; Type: POLICY; Schema: kernel; Owner: admitone_owner
+CREATE POLICY platform_hands_on ON kernel.job_key FOR INSERT TO admitone_app WITH CHECK (((NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid = '00000000-0000-7000-8000-000000000001'::uuid));
+
 -- Name: dead_letter relay_buries; Type: POLICY; Schema: kernel; Owner: admitone_owner
 CREATE POLICY relay_buries ON kernel.dead_letter TO admitone_relay USING (true) WITH CHECK (true);
 
@@ -3128,6 +3232,36 @@ CREATE POLICY owner_by_function ON usernames.username TO admitone_owner USING (t
 -- Name: username; Type: ROW SECURITY; Schema: usernames; Owner: admitone_owner
 ALTER TABLE usernames.username ENABLE ROW LEVEL SECURITY;
 
+-- Name: cursor app_own; Type: POLICY; Schema: webhooks; Owner: admitone_owner
+CREATE POLICY app_own ON webhooks.cursor TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: payload app_own; Type: POLICY; Schema: webhooks; Owner: admitone_owner
+CREATE POLICY app_own ON webhooks.payload TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: receipt app_sees_own; Type: POLICY; Schema: webhooks; Owner: admitone_owner
+CREATE POLICY app_sees_own ON webhooks.receipt FOR SELECT TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: receipt app_settles_own; Type: POLICY; Schema: webhooks; Owner: admitone_owner
+CREATE POLICY app_settles_own ON webhooks.receipt FOR UPDATE TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: cursor; Type: ROW SECURITY; Schema: webhooks; Owner: admitone_owner
+ALTER TABLE webhooks.cursor ENABLE ROW LEVEL SECURITY;
+
+-- Name: payload overdue; Type: POLICY; Schema: webhooks; Owner: admitone_owner
+CREATE POLICY overdue ON webhooks.payload TO admitone_owner USING ((created_at < (now() - '90 days'::interval))) WITH CHECK (false);
+
+-- Name: payload; Type: ROW SECURITY; Schema: webhooks; Owner: admitone_owner
+ALTER TABLE webhooks.payload ENABLE ROW LEVEL SECURITY;
+
+-- Name: receipt platform_keeps; Type: POLICY; Schema: webhooks; Owner: admitone_owner
+CREATE POLICY platform_keeps ON webhooks.receipt TO admitone_app USING (((NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid = '00000000-0000-7000-8000-000000000001'::uuid)) WITH CHECK (((NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid = '00000000-0000-7000-8000-000000000001'::uuid));
+
+-- Name: receipt; Type: ROW SECURITY; Schema: webhooks; Owner: admitone_owner
+ALTER TABLE webhooks.receipt ENABLE ROW LEVEL SECURITY;
+
+-- Name: receipt relay_mourns; Type: POLICY; Schema: webhooks; Owner: admitone_owner
+CREATE POLICY relay_mourns ON webhooks.receipt TO admitone_relay USING (true) WITH CHECK (true);
+
 -- Name: SCHEMA authority; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA authority TO admitone_app;
 GRANT USAGE ON SCHEMA authority TO admitone_authority;
@@ -3177,6 +3311,10 @@ GRANT USAGE ON SCHEMA sales TO admitone_app;
 GRANT USAGE ON SCHEMA usernames TO admitone_app;
 GRANT USAGE ON SCHEMA usernames TO admitone_identity;
 GRANT USAGE ON SCHEMA usernames TO admitone_maintenance;
+
+-- Name: SCHEMA webhooks; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA webhooks TO admitone_app;
+GRANT USAGE ON SCHEMA webhooks TO admitone_relay;
 
 -- Name: FUNCTION stopped(asking uuid, keys text[], at timestamp with time zone); Type: ACL; Schema: authority; Owner: admitone_owner
 REVOKE ALL ON FUNCTION authority.stopped(asking uuid, keys text[], at timestamp with time zone) FROM PUBLIC;
@@ -3655,3 +3793,41 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sales.sale_line TO admitone_app;
 
 -- Name: TABLE sale_summary; Type: ACL; Schema: sales; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sales.sale_summary TO admitone_app;
+
+-- Name: TABLE cursor; Type: ACL; Schema: webhooks; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE webhooks.cursor TO admitone_app;
+
+-- Name: COLUMN cursor."position"; Type: ACL; Schema: webhooks; Owner: admitone_owner
+GRANT UPDATE("position") ON TABLE webhooks.cursor TO admitone_app;
+
+-- Name: COLUMN cursor.since; Type: ACL; Schema: webhooks; Owner: admitone_owner
+GRANT UPDATE(since) ON TABLE webhooks.cursor TO admitone_app;
+
+-- Name: TABLE payload; Type: ACL; Schema: webhooks; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE webhooks.payload TO admitone_app;
+
+-- Name: TABLE receipt; Type: ACL; Schema: webhooks; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE webhooks.receipt TO admitone_app;
+GRANT SELECT ON TABLE webhooks.receipt TO admitone_relay;
+
+-- Name: COLUMN receipt.organization_id; Type: ACL; Schema: webhooks; Owner: admitone_owner
+GRANT UPDATE(organization_id) ON TABLE webhooks.receipt TO admitone_app;
+GRANT UPDATE(organization_id) ON TABLE webhooks.receipt TO admitone_relay;
+
+-- Name: COLUMN receipt.state; Type: ACL; Schema: webhooks; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE webhooks.receipt TO admitone_app;
+GRANT UPDATE(state) ON TABLE webhooks.receipt TO admitone_relay;
+
+-- Name: COLUMN receipt.reason; Type: ACL; Schema: webhooks; Owner: admitone_owner
+GRANT UPDATE(reason) ON TABLE webhooks.receipt TO admitone_app;
+GRANT UPDATE(reason) ON TABLE webhooks.receipt TO admitone_relay;
+
+-- Name: COLUMN receipt.payment_id; Type: ACL; Schema: webhooks; Owner: admitone_owner
+GRANT UPDATE(payment_id) ON TABLE webhooks.receipt TO admitone_app;
+
+-- Name: COLUMN receipt.round; Type: ACL; Schema: webhooks; Owner: admitone_owner
+GRANT UPDATE(round) ON TABLE webhooks.receipt TO admitone_app;
+
+-- Name: COLUMN receipt.settled_at; Type: ACL; Schema: webhooks; Owner: admitone_owner
+GRANT UPDATE(settled_at) ON TABLE webhooks.receipt TO admitone_app;
+GRANT UPDATE(settled_at) ON TABLE webhooks.receipt TO admitone_relay;

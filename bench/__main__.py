@@ -5,7 +5,7 @@ Runs every bench and fails when a figure that must be reached is not.
 
 import sys
 
-from bench import identity, jobs, toy
+from bench import identity, jobs, ledger, toy
 from bench.figures import Figures
 
 
@@ -14,6 +14,7 @@ def main() -> int:
     toy.measure(figures)
     jobs.measure(figures)
     identity.measure(figures)
+    ledger.measure(figures)
     if figures.missed:
         print(f"\nMissed: {', '.join(figures.missed)}")
         return 1

@@ -72,6 +72,10 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.AUTHORITY, "kernel.breaker"): {"SELECT", "INSERT", "UPDATE"},
     (Role.AUTHORITY, "kernel.streak"): {"SELECT", "INSERT", "UPDATE"},
     (Role.AUTHORITY, "kernel.migration"): set(),
+    (Role.APP, "webhooks.receipt"): {"SELECT", "INSERT", "UPDATE"},
+    (Role.APP, "webhooks.payload"): {"SELECT", "INSERT"},
+    (Role.APP, "webhooks.cursor"): {"SELECT", "INSERT", "UPDATE"},
+    (Role.RELAY, "webhooks.receipt"): {"SELECT", "UPDATE"},
 }
 """What it may do with one table instead: the app enqueues and audits, authority counts. New ones are a line here."""
 
@@ -86,6 +90,13 @@ READ_WHOLE = {"kernel.limit_counter", "kernel.streak"}
 EVERYBODYS = {"kernel.city", "pricing.platform_policy"}
 """The same for all (CITY-013): whoever may read it may read all of it, and nobody writes it at run time but the platform
 in its own scope."""
+IN_THE_PLATFORMS_SCOPE = (
+    "((NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid"
+    " = '00000000-0000-7000-8000-000000000001'::uuid)"
+)
+"""How a policy says that the platform's own scope may, as PostgreSQL prints it: in any other it gives no row at all."""
+OF_THE_PLATFORM = {("webhooks.receipt", "*"), ("kernel.job", "a"), ("kernel.job_key", "a")}
+"""What the platform's own scope may do with rows of every organisation. New ones are a line here."""
 IN_CITY = "kernel.in_city(city_code)"
 """How a restrictive policy says that a row belongs to a city of the scope, as PostgreSQL prints it."""
 
@@ -188,6 +199,8 @@ def _wrong_rows(policy: Row, kind: TableClass, modules: tuple[Module, ...]) -> I
     if said == {IN_CITY} and not policy["permissive"]:
         return
     if policy["table"] in EVERYBODYS and policy["command"] == "r":
+        return
+    if said == {IN_THE_PLATFORMS_SCOPE} and (policy["table"], policy["command"]) in OF_THE_PLATFORM:
         return
     if Role.APP in policy["roles"] and said != {own(owner_of(policy["table"]), "organization_id")}:
         yield f"gives the app other rows than its organisation's: {' '.join(sorted(said))}"

@@ -11,20 +11,21 @@ await world.hear()                     every webhook that is due is recorded, in
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
-from admitone.finance.gateways.api import Account, AccountOrder, Charge, Method, ObjectType, Provider, Ref
+from admitone.finance.gateways.api import Account, AccountOrder, Charge, Method, Provider
 from admitone.finance.gateways.port import GATEWAYS, Gateways
 from admitone.finance.gateways.sandbox.gateway import SandboxGateway
 from admitone.finance.gateways.sandbox.keys import Keys
 from admitone.finance.gateways.sandbox.simulator import Simulator
 from admitone.finance.ledger import api as ledger
 from admitone.finance.payments.asking import Case, Clerk
+from admitone.finance.payments.commands.accounts import keep_accounts
 from admitone.finance.payments.commands.checkouts import Begun, begin
 from admitone.finance.payments.commands.recording import record
-from admitone.finance.payments.model import Checkout, Payment, Recorded, Told
+from admitone.finance.payments.model import AccountTold, Checkout, KnownAccount, Payment, Recorded, Told
 from admitone.finance.payments.store import payments as store
-from admitone.finance.payments.store.references import Belonging, put_refs
 from admitone.finance.sources.api import PaymentId, Source
 from admitone.kernel.batch import Batcher
 from admitone.kernel.commands import Command
@@ -36,12 +37,6 @@ from tests.finance.shop import StockedShop, a_shop
 from tests.people import Person, a_person, an_organization_of
 
 SECRET = "the sandbox of the tests"
-
-OPEN_ACCOUNT = """
-    INSERT INTO payments.account (organization_id, provider, livemode, account, type, onboarding_status,
-                                  charges_enabled, payouts_enabled, requirements_due, version, created_at, changed_at)
-    VALUES ($1, 'sandbox', false, $2, 'standard', 'COMPLETE', true, true, '{}', 1, $3, $3)
-"""
 
 
 @dataclass
@@ -122,11 +117,10 @@ async def a_world(database: Database, batcher: Batcher, **settings: Any) -> Asyn
     account = await gateway.open_account(AccountOrder(owner.caller, uuid7(), organization, "PT", None))
     assert isinstance(account, Account)
     simulator.act("complete", account.id)
-
-    async def open_account(tx: Tx) -> None:
-        await tx.execute(OPEN_ACCOUNT, account.id, tx.now)
-        await put_refs(tx, [Belonging(Provider.SANDBOX, Ref(ObjectType.ACCOUNT, account.id), None)])
-
-    await database.run(Scope(organization, "test"), open_account)
+    complete = await gateway.find_account(owner.caller, account.id)
+    assert isinstance(complete, Account)
+    told = AccountTold(owner.caller, Provider.SANDBOX, complete, datetime.now(UTC))
+    [kept] = await database.run(Scope(organization, "test"), lambda tx: keep_accounts(tx, [told]))
+    assert isinstance(kept, KnownAccount)
     with a_shop() as shop, GATEWAYS.wired(Gateways([gateway])):
         yield World(database, batcher, simulator, gateway, shop, organization, owner, buyer)

@@ -295,7 +295,7 @@ async def test_raw_bytes_are_checked_as_they_came(http: httpx.AsyncClient) -> No
     taken = await http.post("/api/toy/webhook", content=body, headers={"x-signature": signature})
     assert taken.json() == {"size": len(body)}
     forged = await http.post("/api/toy/webhook", content=body.replace(b" ", b""), headers={"x-signature": signature})
-    assert_refused(forged, 403, "INVALID_SIGNATURE")
+    assert_refused(forged, 403, "TOY_FOREIGN_BODY")
 
 
 async def test_a_form_sets_a_cookie_and_a_page_reads_it(http: httpx.AsyncClient) -> None:

@@ -24,9 +24,14 @@ SALES = "SELECT count(*) FROM sold"
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """One whose neighbour is free too: the sandbox listens there."""
+    while True:
+        with socket.socket() as probe, socket.socket() as neighbour:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+            with suppress(OSError, OverflowError):
+                neighbour.bind(("127.0.0.1", port + 1))
+                return port
 
 
 def until(happened: Callable[[], object], seconds: float = 20) -> None:
@@ -40,6 +45,13 @@ def ask(server: Server | None, sql: str) -> str:
     assert server
     asked = [tool("psql"), "-XAtq", "-d", server.url(SUPERUSER), "-c", sql]
     return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=5).status_code == 200
+    except httpx.TransportError:
+        return False
 
 
 def clean_environment(**more: str) -> dict[str, str]:
@@ -140,6 +152,9 @@ def test_make_run_tells_where_to_look_and_one_ctrl_c_stops_it(desk):
     assert str(desk.home) in desk.words
     assert desk.health("live") == 200
     assert desk.health("ready") == 200
+    sandbox = f"http://127.0.0.1:{desk.port + 1}"
+    assert f"Sandbox    {sandbox}\n" in desk.words
+    until(lambda: answers(sandbox))
     desk.ctrl_c()
     assert not desk.processes()
     assert "Traceback" not in desk.words

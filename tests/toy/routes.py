@@ -49,10 +49,10 @@ Amount = Annotated[int, Meta(ge=1, le=2**53 - 1)]
 SOME_ID = IncrementId.parse("inc_0198c9a40000700080000000000000aa")
 
 
-class InvalidSignature(Forbidden):
+class ForeignBody(Forbidden):
     """The signature does not belong to this body."""
 
-    code = "INVALID_SIGNATURE"
+    code = "TOY_FOREIGN_BODY"
 
 
 class IncrementRequest(Wire):
@@ -274,7 +274,7 @@ webhook = Contract(
     post="/api/toy/webhook",
     reads=Reads.RAW,
     gives=Received,
-    refuses=(InvalidSignature,),
+    refuses=(ForeignBody,),
     audience=Audience.PUBLIC,
     repeats="none (no side effects)",
     order_key="none",
@@ -286,7 +286,7 @@ webhook = Contract(
 async def receive(call: Call) -> Received:
     expected = hmac.new(WEBHOOK_SECRET, call.body, hashlib.sha256).hexdigest()
     if not hmac.compare_digest(expected, call.headers.get("x-signature", "")):
-        raise InvalidSignature
+        raise ForeignBody
     return Received(size=len(call.body))
 
 

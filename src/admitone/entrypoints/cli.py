@@ -22,8 +22,10 @@ from admitone.entrypoints.http import NoDatabase, build
 from admitone.entrypoints.ledger_cli import app as ledger_app
 from admitone.entrypoints.people_cli import organization_app, person_app, seed
 from admitone.entrypoints.run import run as run_everything
+from admitone.entrypoints.sandbox import sandbox
 from admitone.entrypoints.serve import PortTaken
 from admitone.entrypoints.serve import serve as serve_api
+from admitone.entrypoints.webhooks_cli import app as webhooks_app
 from admitone.entrypoints.worker import build as build_worker
 from admitone.entrypoints.worker import work
 from admitone.kernel.config import ROOT, Config, ConfigurationProblem
@@ -64,7 +66,7 @@ def main() -> None:
 
 @app.command()
 def run(port: Port = None, data: Data = None) -> None:
-    """Run everything on this machine: the database, its migrations, the API and a worker, until Ctrl-C."""
+    """Run everything on this machine: the database, its migrations, the API, a worker and a sandbox, until Ctrl-C."""
     raise SystemExit(run_everything(config_of(data, port)))
 
 
@@ -81,9 +83,11 @@ def worker(data: Data = None) -> None:
     work(build_worker(config_of(data)))
 
 
+app.command()(sandbox)
 app.add_typer(dlq_app, name="dlq")
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(fees_app, name="fees")
+app.add_typer(webhooks_app, name="webhooks")
 app.add_typer(person_app, name="person")
 app.add_typer(organization_app, name="organization")
 app.command("seed")(seed)

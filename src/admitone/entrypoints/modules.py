@@ -1,11 +1,13 @@
 """Every package of the application, by its manifest. What is not named here does not exist."""
 
+from admitone.finance.gateways.module import MODULE as GATEWAYS
 from admitone.finance.ledger.module import MODULE as LEDGER
 from admitone.finance.payments.module import MODULE as PAYMENTS
 from admitone.finance.pricing.module import MODULE as PRICING
 from admitone.finance.proof.module import MODULE as PROOF
 from admitone.finance.sales.module import MODULE as SALES
 from admitone.finance.sources.module import MODULE as SOURCES
+from admitone.finance.webhooks.module import MODULE as WEBHOOKS
 from admitone.foundation.authority.module import MODULE as AUTHORITY
 from admitone.foundation.identity.module import MODULE as IDENTITY
 from admitone.foundation.mail.module import MODULE as MAIL
@@ -24,7 +26,9 @@ MODULES: tuple[Module, ...] = (
     SOURCES,
     PRICING,
     LEDGER,
+    GATEWAYS,
     PAYMENTS,
+    WEBHOOKS,
     SALES,
     PROOF,
 )

@@ -1,6 +1,7 @@
-"""Everything on one machine, in the foreground: the database, its migrations, then the API and a worker as children.
+"""Everything on one machine, in the foreground: the database, its migrations, then the API, a worker
+and, where payments are a game, the sandbox as children.
 
-Promise: one Ctrl-C (or SIGTERM) stops both, then the database, within 5 s, and that is a success. A second one
+Promise: one Ctrl-C (or SIGTERM) stops them, then the database, within 5 s, and that is a success. A second one
 does not wait. Whatever kills this process, even kill -9, ends its children too. A child that ends by itself ends
 everything, with a word about it and a status that says failure.
 """
@@ -19,6 +20,7 @@ from typing import NoReturn
 
 from admitone.entrypoints.demo import CLUB, PASSWORD, lay_out
 from admitone.entrypoints.serve import require_free_port
+from admitone.finance.gateways.port import own_sandbox_port, runs_own_sandbox
 from admitone.foundation.identity.api import is_anybody
 from admitone.foundation.mail.port import Mailbox, check_way, is_private
 from admitone.kernel.config import Config
@@ -38,6 +40,8 @@ def run(config: Config) -> int:
     """Returns the exit status."""
     check_way(config)
     require_free_port(config.host, config.port)
+    if runs_own_sandbox(config):
+        require_free_port("127.0.0.1", own_sandbox_port(config))
     try:
         with _stoppable(), _database(config) as (database_url, direct_url):
             _bring_up_to_date(config, direct_url)
@@ -99,7 +103,9 @@ def _lay_out_demo(config: Config, database_url: str) -> None:
 def _serve_until_told(config: Config, database_url: str, *, demo: bool) -> int:
     children: dict[str, subprocess.Popen[bytes]] = {}
     try:
-        children = {"API": _start("serve", config, database_url), "worker": _start("worker", config, database_url)}
+        commands = {"API": "serve", "worker": "worker"} | ({"sandbox": "sandbox"} if runs_own_sandbox(config) else {})
+        for name, command in commands.items():
+            children[name] = _start(command, config, database_url)
         if _wait_until_ready(config, children["API"]):
             _welcome(config, demo=demo)
         ended, status = _wait_for_first(children)
@@ -171,6 +177,7 @@ def _welcome(config: Config, *, demo: bool) -> None:
     host = _reachable(config.host)
     address = f"http://[{host}]:{config.port}" if ":" in host else f"http://{host}:{config.port}"
     sign_in = f"  Sign in    owner@{CLUB}.example, password: {PASSWORD} (others: admitone seed)\n" if demo else ""
+    sandbox = f"  Sandbox    http://127.0.0.1:{own_sandbox_port(config)}\n" if runs_own_sandbox(config) else ""
     mailbox = f"  Mailbox    {address}/dev/mailbox\n" if Mailbox.of(config) else ""
     _say(
         "\nAdmit One is running.\n"
@@ -178,6 +185,7 @@ def _welcome(config: Config, *, demo: bool) -> None:
         f"  Reference  {address}/docs\n"
         f"  Health     {address}/health/ready\n"
         f"{mailbox}"
+        f"{sandbox}"
         f"{sign_in}"
         f"  Data       {config.home}\n"
         "Ctrl-C stops everything.\n"

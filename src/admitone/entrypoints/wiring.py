@@ -1,5 +1,6 @@
 """Who gives the packages what they need and do not have. Once per process, before it starts to serve or to work."""
 
+from admitone.finance.gateways.port import GATEWAYS, Gateways, gateways_of
 from admitone.finance.pricing.port import PROMOTIONS, NoPromotions
 from admitone.finance.sources.port import SHOPS
 from admitone.foundation.identity.port import APPLE, Apple
@@ -17,3 +18,4 @@ def wire(config: Config) -> None:
 def wire_outside(config: Config, outbound: Outbound) -> None:
     """What calls out, with the client of this process."""
     APPLE.wire(Apple.of(config, outbound))
+    GATEWAYS.wire(Gateways(gateways_of(config, outbound)))

@@ -55,6 +55,11 @@ FREE_CHECKOUT_PER_IDENTITY: Final = Limit(
 )
 FREE_CHECKOUT_PER_ADDRESS: Final = Limit("free_checkout.per_address", 10, 10 * MINUTE, Per.ADDRESS)
 FREE_CHECKOUT_FAILURES: Final = Streak("free_checkout.failures", 3, 10 * MINUTE)
+# "Several identities on one device/IP" has no figure in A3: these are ours. Behind one address live a family or an
+# office, on one device fewer. Who is seen at a place is counted there once.
+FREE_CHECKOUT_SEEN: Final = Limit("free_checkout.seen", 1, 10 * MINUTE, Per.REQUEST)
+FREE_CHECKOUT_PEOPLE_PER_DEVICE: Final = Limit("free_checkout.people_per_device", 3, 10 * MINUTE, Per.REQUEST)
+FREE_CHECKOUT_PEOPLE_PER_ADDRESS: Final = Limit("free_checkout.people_per_address", 5, 10 * MINUTE, Per.REQUEST)
 
 # Coupons (CPN-031 to CPN-033): the ban after five failures ends by itself, and no step-up opens it earlier.
 COUPONS_PER_IDENTITY: Final = Limit("coupons.per_identity", 3, MINUTE, Per.IDENTITY)
@@ -62,3 +67,6 @@ VALIDATIONS_PER_MERCHANT: Final = Limit("coupon_validations.per_merchant", 60, M
 COUPON_FAILURES: Final = Streak(
     "coupon.failures", 5, 12 * HOUR, in_a_row=True, step_up=False, pause=timedelta(minutes=15)
 )
+
+PASSED_BY_STEP_UP: Final = (FREE_CHECKOUT_FAILURES,)
+"""Streaks of people, who go on once they have proved that it is them."""

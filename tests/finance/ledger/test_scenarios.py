@@ -169,6 +169,26 @@ def test_a_template_makes_each_type_once_and_moves_something(event: Event, flow:
     assert all(leg.debit is not leg.credit for leg in legs)
 
 
+SHARED = {
+    EntryType.PROCESSOR_FEES_ADJUSTMENT: {Event.FEES_ROSE, Event.FEES_FELL},
+    EntryType.RECON_ROUNDING: {Event.ROUNDED_UP, Event.ROUNDED_DOWN},
+    EntryType.TRANSFER_REVERSAL: {Event.REFUND_ACCRUED, Event.DISPUTE_LOST},
+    EntryType.UNAPPLIED_RECEIPT: {Event.CAPTURED, Event.RECEIPT_UNAPPLIED},
+}
+"""Types that two events of one flow have in common: under one cause, the second would be taken for a replay."""
+
+
+@pytest.mark.covers("FIN-041")
+@pytest.mark.parametrize("flow", Flow)
+def test_what_undoes_an_event_may_have_its_cause(flow: Flow):
+    events: dict[EntryType, set[Event]] = {}
+    for (event, along), legs in TEMPLATES.items():
+        for leg in legs if along is flow else ():
+            events.setdefault(leg.entry, set()).add(event)
+    shared = {entry: together for entry, together in events.items() if len(together) > 1}
+    assert shared.items() <= SHARED.items()
+
+
 SIGNS = {
     EntryType.GROSS: {1},
     EntryType.PLATFORM_FEE: {-1},

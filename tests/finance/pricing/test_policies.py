@@ -239,17 +239,29 @@ async def test_a_version_can_be_neither_changed_nor_removed(database_url: str, t
         await connection.close()
 
 
-async def test_no_organisation_writes_the_platforms_rules(
-    database: Database, scope: Scope, superuser: asyncpg.Connection
-):
-    async def intrude(tx: Tx) -> None:
-        row = "$1, gen_random_uuid(), 999, '//', 0, 0, 'INCLUDED', 'SUBTOTAL', false, false, $2"
-        columns = "organization_id, id, version, target, fee_bps, fee_fixed_minor, fee_mode, base, absorbed_allowed"
-        await tx.execute(f"INSERT INTO pricing.platform_policy ({columns}, retired, created_at) VALUES ({row})", tx.now)
+INTRUDE = f"""
+    INSERT INTO pricing.platform_policy (organization_id, id, version, target, fee_bps, fee_fixed_minor, fee_mode, base,
+                                         absorbed_allowed, retired, created_at)
+    VALUES ('{PLATFORM_ORGANIZATION.uuid}', gen_random_uuid(), 999, '//', 0, 0, 'INCLUDED', 'SUBTOTAL', false, false, now())
+"""
 
-    with pytest.raises(Exception, match="platform_policy"):
-        await database.run(scope, intrude)
-    assert await superuser.fetchval("SELECT count(*) FROM pricing.platform_policy WHERE version = 999") == 0
+
+async def test_no_organisation_writes_the_platforms_rules(database_url: str, scope: Scope):
+    connection = await asyncpg.connect(database_url)
+    try:
+        await connection.execute("SET ROLE admitone_app")
+        for organization, allowed in ((scope.organization, False), (PLATFORM_ORGANIZATION, True)):
+            transaction = connection.transaction()
+            await transaction.start()
+            await connection.execute("SELECT set_config('app.organization_id', $1, true)", str(organization.uuid))
+            if allowed:
+                await connection.execute(INTRUDE)
+            else:
+                with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
+                    await connection.execute(INTRUDE)
+            await transaction.rollback()
+    finally:
+        await connection.close()
 
 
 SOUND: dict[str, Any] = {

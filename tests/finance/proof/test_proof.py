@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from functools import partial
 
 import asyncpg
@@ -250,7 +251,7 @@ async def test_two_differences_do_not_cancel_each_other_out(sold: World, databas
 async def test_a_provider_that_does_not_answer_leaves_it_unknown(
     sold: World, database: Database, batcher: Batcher, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(provider, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(provider, "PAUSE", timedelta(0))
     away = Simulator(sold.simulator.keys, sold.simulator.journal, faults=Faults(unreachable=10_000))
     with GATEWAYS.wired(Gateways([SandboxGateway.in_process(away)])):
         findings = await proved(database, batcher, sold.organization)

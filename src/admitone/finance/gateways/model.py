@@ -157,6 +157,8 @@ class Account(msgspec.Struct, frozen=True):
     livemode: bool
     organization: OrganizationId | None
     """As its metadata say, which may confirm and never decides."""
+    rejected: bool = False
+    """The provider closed it, or stopped it to look into it: nothing that is still asked for would mend it."""
 
 
 class PayoutStatus(StrEnum):

@@ -1,7 +1,8 @@
-"""The port: what finance asks of every provider, and the provider of each answer.
+"""The port: what finance asks of every provider, and the provider of each answer; and, for entry points, the sandbox.
 
 Promise: a call is made with no transaction open, through `kernel.outbound` (or, for the sandbox, in process); it
-gives an answer or says which kind of trouble it had, and never raises for what the world does.
+gives an answer or says which kind of trouble it had, and never raises for what the world does. The one exception is
+`UnknownStatus`: what a provider has is in a state for which we have no word, and somebody must look.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,9 +27,36 @@ from admitone.finance.gateways.model import (
     RefundOrder,
     Trouble,
 )
+from admitone.finance.gateways.sandbox.charges import Terms
+from admitone.finance.gateways.sandbox.courier import Courier
+from admitone.finance.gateways.sandbox.faults import Faults
+from admitone.finance.gateways.sandbox.gateway import SandboxGateway
+from admitone.finance.gateways.sandbox.journal import Journal
+from admitone.finance.gateways.sandbox.keys import Keys
+from admitone.finance.gateways.sandbox.simulator import Simulator
+from admitone.finance.gateways.sandbox.site import Site
+from admitone.finance.gateways.settings import gateways_of, own_sandbox_port, runs_own_sandbox, sandbox_keys
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.ports import Port
 from admitone.kernel.scope import Caller
+
+__all__ = (
+    "GATEWAYS",
+    "Courier",
+    "Faults",
+    "Gateway",
+    "Gateways",
+    "Journal",
+    "Keys",
+    "SandboxGateway",
+    "Simulator",
+    "Site",
+    "Terms",
+    "gateways_of",
+    "own_sandbox_port",
+    "runs_own_sandbox",
+    "sandbox_keys",
+)
 
 
 class Gateway(Protocol):
@@ -72,7 +100,8 @@ class Gateway(Protocol):
     async def find_payout(self, order: PayoutOrder) -> Payout | Trouble | None: ...
 
     async def list_events(self, caller: Caller, cursor: str | None, since: datetime) -> EventPage | Trouble:
-        """Events from an instant on, oldest first, a page at a time: what a lost webhook would have told."""
+        """Events from an instant on, oldest first, a page at a time: what a lost webhook would have told, on whatever
+        route."""
         ...
 
     async def list_movements(
@@ -86,8 +115,13 @@ class Gateway(Protocol):
         minutes; else nothing. A body that is signed and cannot be understood raises `Malformed`."""
         ...
 
+    def open_envelope(self, payload: bytes, source: str) -> Envelope:
+        """What is known of a payload from `list_events` before it is understood; `Malformed` if it is none."""
+        ...
+
     def read(self, payload: bytes, source: str) -> ProviderEvent:
-        """What a verified payload, or one from `list_events`, means."""
+        """What a verified payload, or one from `list_events`, means. A list has the events of every route in it: where
+        an event belongs to an organisation's account, its envelope names the source that would have brought it."""
         ...
 
 

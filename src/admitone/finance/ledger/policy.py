@@ -14,6 +14,9 @@ from admitone.kernel.ids import uuid7
 MOST_MINOR: Final = 10**15
 """Nobody pays more at once; the table says the same, so that no sum of them leaves 64 bits in our time."""
 
+AMOUNTS: Final = {key: {leg.amount for leg in legs} for key, legs in TEMPLATES.items()}
+"""By which names a template knows what it moves."""
+
 
 class NoSuchTemplate(Exception):
     """An event was posted along a flow for which no template says what it means. That is a bug."""
@@ -93,7 +96,7 @@ def _legs_of(posting: Posting) -> Sequence[Leg]:
     legs = TEMPLATES.get((posting.event, posting.flow))
     if legs is None:
         raise NoSuchTemplate(f"{posting.event} along {posting.flow}")
-    if posting.amounts.keys() != {leg.amount for leg in legs}:
+    if posting.amounts.keys() != AMOUNTS[posting.event, posting.flow]:
         raise WrongAmounts(f"{posting.event} along {posting.flow} was given {sorted(posting.amounts)}")
     for name, minor in posting.amounts.items():
         if type(minor) is not int or not 0 <= minor <= MOST_MINOR:

@@ -1,9 +1,12 @@
 """The door for other packages: what happened to payments is recorded here, and asked here."""
 
+from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.recording import record
+from admitone.finance.payments.errands import ask_for_fees
 from admitone.finance.payments.model import (
     PAID,
     AccountTold,
+    KnownAccount,
     Owner,
     Payment,
     Recorded,
@@ -17,11 +20,14 @@ from admitone.finance.payments.store.references import find_refs as find_owners
 __all__ = (
     "PAID",
     "AccountTold",
+    "KnownAccount",
     "Owner",
     "Payment",
     "Recorded",
     "Status",
     "Told",
+    "ask_for_fees",
+    "change_accounts",
     "count_payments",
     "find_owners",
     "find_payments",

@@ -1,6 +1,7 @@
 """What payments refuse."""
 
 from admitone.kernel.errors import Conflict, Forbidden, Invalid, NotFound, Unauthenticated, Unavailable
+from admitone.kernel.ids import IdentityId
 
 
 class PaymentNotFound(NotFound):
@@ -94,6 +95,7 @@ class FreeUncounted(Conflict):
     """This costs nothing, and nobody has looked yet how often you come."""
 
     code = "FREE_UNCOUNTED"
+    buyer: IdentityId
 
 
 class FreeLimitReached(Forbidden):
@@ -126,3 +128,30 @@ class AccountMismatch(Conflict):
     """The account is not this organisation's."""
 
     code = "ACCOUNT_MISMATCH"
+
+
+class OnboardingIncomplete(Forbidden):
+    """Something is missing before this organisation can take payments."""
+
+    code = "ONBOARDING_INCOMPLETE"
+    next_step = "Complete the settings and agree to the documents that are named, then try again."
+    missing: tuple[str, ...]
+
+
+class AlreadyOnHold(Conflict):
+    """This organisation is on hold already."""
+
+    code = "ALREADY_ON_HOLD"
+
+
+class NotOnHold(Conflict):
+    """This organisation is not on hold."""
+
+    code = "NOT_ON_HOLD"
+
+
+class AccountTypeRefused(Conflict):
+    """Only a standard account is connected."""
+
+    code = "ACCOUNT_TYPE_NOT_ALLOWED"
+    next_step = "Connect an account that belongs to the organisation itself."

@@ -290,6 +290,32 @@ class AccountTold(msgspec.Struct, frozen=True):
     caller: Caller
     provider: Provider
     account: Account
+    at: datetime
+    """When it was so: the event's own time, or the moment before the provider was asked."""
+
+
+class KnownAccount(msgspec.Struct, frozen=True):
+    """An organisation's account at a provider, as we last heard."""
+
+    provider: Provider
+    livemode: bool
+    account: str
+    onboarding_status: Onboarding
+    charges_enabled: bool
+    payouts_enabled: bool
+    requirements_due: tuple[str, ...]
+    told_at: datetime
+    version: int
+
+    @property
+    def name(self) -> str:
+        """Which of an organisation's accounts it is."""
+        return account_name(self.provider, livemode=self.livemode)
+
+
+def account_name(provider: Provider, *, livemode: bool) -> str:
+    """An organisation has one at each provider in each mode."""
+    return f"{provider} {'live' if livemode else 'test'}"
 
 
 class Owner(msgspec.Struct, frozen=True):

@@ -1,6 +1,5 @@
 """The manifest of payments."""
 
-from admitone.finance.gateways.port import GATEWAYS
 from admitone.finance.payments import errands, routes
 from admitone.finance.payments.facts import FACTS, AttemptsSpent, PaymentIncomplete, ReceiptUnapplied
 from admitone.finance.payments.model import INTENT, PAYMENT, RECEIPT
@@ -13,7 +12,7 @@ TEN_YEARS = "the law wants payments for ten years, and who paid is an id that te
 MODULE = Module(
     name="payments",
     contracts=routes.CONTRACTS,
-    permissions=(FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW),
+    permissions=(FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW, *routes.PERMISSIONS),
     limits=routes.LIMITS,
     jobs=(
         errands.ask_provider,
@@ -45,7 +44,6 @@ MODULE = Module(
         Table("free_claim", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because="once is once, also next year"),
         Table("provider_ref", TableClass.REGISTRY),
     ),
-    ports=(GATEWAYS,),
     lifecycles=(PAYMENT, RECEIPT, INTENT),
     facts=FACTS,
     listed_statements=(

@@ -5,6 +5,7 @@ after we closed a payment is late. `postings` depends on the same facts, so ever
 loss-then-poll of a payment's events ends in the same status and the same ledger.
 """
 
+import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -12,12 +13,15 @@ from typing import Final
 
 import msgspec
 
-from admitone.finance.gateways.api import FactKind
+from admitone.finance.gateways.api import Account, FactKind
 from admitone.finance.ledger.api import Event, Posting
 from admitone.finance.payments.model import (
     APPLIED,
     PAYMENT,
+    AccountTold,
     FeesStatus,
+    KnownAccount,
+    Onboarding,
     Payment,
     PaymentMethod,
     Reason,
@@ -27,6 +31,7 @@ from admitone.finance.payments.model import (
     Status,
 )
 from admitone.finance.sources.api import Flow, LatePayment, PaymentId
+from admitone.kernel.contracts.wire import to_canonical
 from admitone.kernel.money import Money
 from admitone.kernel.scope import Caller
 
@@ -254,6 +259,35 @@ def _became_of(happened: Happened) -> ReceiptState:
     if happened.lost:
         return ReceiptState.LOST
     return ReceiptState.RETURNED if happened.refunded_minor >= happened.captured_minor else ReceiptState.OPEN
+
+
+# -- Whether an organisation may take money
+
+
+def onboarding_of(account: Account, before: Onboarding) -> Onboarding:
+    """What an account that stood so before is now (FIN-020). Who once could take money and cannot any more is
+    restricted, and stays it until everything is in order again."""
+    if account.charges_enabled and not account.requirements_due:
+        return Onboarding.COMPLETE
+    was_complete = before is not Onboarding.PENDING
+    return Onboarding.RESTRICTED if was_complete or account.rejected else Onboarding.PENDING
+
+
+def is_news(told: AccountTold, known: KnownAccount) -> bool:
+    """Whether it is later than what we have. Of one instant, for providers tell whole seconds, that counts which lets
+    the organisation do less: too little is mended by whatever comes next."""
+    account = told.account
+    may_less = (account.charges_enabled and not account.requirements_due, account.payouts_enabled) < (
+        known.onboarding_status is Onboarding.COMPLETE,
+        known.payouts_enabled,
+    )
+    return told.at > known.told_at or (told.at == known.told_at and may_less)
+
+
+def fingerprint_of(account: KnownAccount) -> str:
+    """The same for the same state (FIN-092)."""
+    said = (account.account, account.charges_enabled, account.payouts_enabled, account.requirements_due)
+    return hashlib.sha256(to_canonical(said)).hexdigest()
 
 
 # -- What follows for the books

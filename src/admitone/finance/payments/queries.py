@@ -1,9 +1,16 @@
 """What is asked about payments, without changing anything."""
 
+import msgspec
+
+from admitone.finance.gateways.api import Provider
 from admitone.finance.ledger import api as ledger
-from admitone.finance.payments.model import Payment
+from admitone.finance.payments.model import KnownAccount, Payment
+from admitone.finance.payments.onboarding import missing_of
 from admitone.finance.payments.store import payments as store
+from admitone.finance.payments.store.accounts import find_accounts
+from admitone.finance.payments.store.standing import find_hold
 from admitone.finance.sources.api import PaymentId
+from admitone.foundation.organizations import api as organizations
 from admitone.kernel.db import IdentityTx, Tx
 
 
@@ -18,6 +25,22 @@ async def find_with_net(tx: Tx, payment: PaymentId) -> tuple[Payment, int | None
         return None
     net = (await ledger.net_of(tx, [payment])).get(payment)
     return found, net.minor if net else None
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """How far an organisation is on its way to take payments."""
+
+    missing: tuple[str, ...]
+    account: KnownAccount | None
+    hold: str | None
+
+
+async def find_standing(tx: Tx, provider: Provider | None, livemode: bool) -> Standing:
+    organization = await organizations.get_organization(tx)
+    missing = missing_of(organization, await organizations.list_acceptances(tx))
+    known = await find_accounts(tx)
+    account = known.get((provider, livemode)) if provider else None
+    return Standing(missing, account, await find_hold(tx))
 
 
 async def find_own(tx: IdentityTx, payment: PaymentId) -> Payment | None:

@@ -11,9 +11,12 @@ from admitone.foundation.organizations.errors import (
 )
 from admitone.foundation.organizations.gate import gate, require_official_email
 from admitone.foundation.organizations.model import (
+    ON_OFFER,
     Accepted,
     Founding,
     Invite,
+    Invoicing,
+    InvoicingDuty,
     LegalDocument,
     OfficialEmail,
     Organization,
@@ -22,10 +25,13 @@ from admitone.foundation.organizations.model import (
 from admitone.foundation.organizations.store.organizations import get_organization, list_acceptances
 
 __all__ = (
+    "ON_OFFER",
     "Accepted",
     "Appointment",
     "Founding",
     "Invite",
+    "Invoicing",
+    "InvoicingDuty",
     "LegalDocument",
     "OfficialEmail",
     "OfficialEmailNotVerified",

@@ -50,6 +50,13 @@ class TaxIdIncomplete(Invalid):
     code = "TAX_ID_INCOMPLETE"
 
 
+class InvoicingIncomplete(Invalid):
+    """Say how the organisation invoices: with which software, or that it does so itself and answers for it."""
+
+    code = "INVOICING_INCOMPLETE"
+    missing: tuple[str, ...]
+
+
 class CityNotFound(Invalid):
     """There is no such city."""
 

@@ -33,12 +33,18 @@ class LegalDocument(StrEnum):
     TERMS_OF_SERVICE = "TERMS_OF_SERVICE"
     PAYMENT_TERMS = "PAYMENT_TERMS"
     DATA_PROCESSING = "DATA_PROCESSING"
+    ORGANIZER_RESPONSIBILITY = "ORGANIZER_RESPONSIBILITY"
+    """The organisation answers for what it offers: content, safety, the law, VAT and invoices (FIN-021)."""
+    PLATFORM_ENFORCEMENT = "PLATFORM_ENFORCEMENT"
+    """The platform takes a fee, and may suspend features and block checkouts for risk or abuse (FIN-021)."""
 
 
 ON_OFFER: Final = {
     LegalDocument.TERMS_OF_SERVICE: frozenset({"2026-01"}),
     LegalDocument.PAYMENT_TERMS: frozenset({"2026-01"}),
     LegalDocument.DATA_PROCESSING: frozenset({"2026-01"}),
+    LegalDocument.ORGANIZER_RESPONSIBILITY: frozenset({"2026-01"}),
+    LegalDocument.PLATFORM_ENFORCEMENT: frozenset({"2026-01"}),
 }
 """Which versions of each can be agreed to. Whoever publishes another adds it here."""
 
@@ -60,6 +66,23 @@ INVITATION: Final = Lifecycle(
 # -- Organisations
 
 
+class Invoicing(StrEnum):
+    """How an organisation invoices its customers, which is its own duty (FIN-008)."""
+
+    EXTERNAL = "EXTERNAL"
+    """With software that it names."""
+    MANUAL = "MANUAL"
+    """By hand, or elsewhere: it confirms what it answers for."""
+
+
+class InvoicingDuty(StrEnum):
+    """What whoever invoices by hand confirms, all of it."""
+
+    ISSUES_INVOICES = "ISSUES_INVOICES"
+    DECLARES_VAT = "DECLARES_VAT"
+    KEEPS_RECORDS = "KEEPS_RECORDS"
+
+
 class Settings(msgspec.Struct, frozen=True):
     """What an organisation says of itself."""
 
@@ -74,9 +97,24 @@ class Settings(msgspec.Struct, frozen=True):
     time_zone: str = "Europe/Lisbon"
     language: Language = Language.PORTUGUESE
     home_city: str = GLOBAL
+    invoicing: Invoicing | None = None
+    invoicing_software: str | None = None
+    invoicing_notes: str | None = None
+    invoicing_duties: tuple[InvoicingDuty, ...] = ()
 
 
-CRITICAL: Final = ("legal_name", "tax_id", "tax_country", "invoice_prefix", "invoice_address", "invoice_email")
+CRITICAL: Final = (
+    "legal_name",
+    "tax_id",
+    "tax_country",
+    "invoice_prefix",
+    "invoice_address",
+    "invoice_email",
+    "invoicing",
+    "invoicing_software",
+    "invoicing_notes",
+    "invoicing_duties",
+)
 """Who the organisation is for the law, and how it invoices: to change these the official e-mail must be verified."""
 PLAIN: Final = ("default_currency", "time_zone", "language", "home_city")
 """Of these the audit trail keeps what they were; of the others, that they changed."""

@@ -26,6 +26,7 @@ from admitone.foundation.authority.api import (
 )
 from admitone.foundation.organizations.errors import (
     GrantNotAllowed,
+    InvoicingIncomplete,
     LastOwner,
     MemberNotFound,
     OfficialEmailNotVerified,
@@ -34,7 +35,16 @@ from admitone.foundation.organizations.errors import (
     PackWithoutItsRole,
     UnknownScope,
 )
-from admitone.foundation.organizations.model import Answer, Change, Changed, Invite, OfficialEmail
+from admitone.foundation.organizations.model import (
+    Answer,
+    Change,
+    Changed,
+    Invite,
+    Invoicing,
+    InvoicingDuty,
+    OfficialEmail,
+    Settings,
+)
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import IdentityId
 
@@ -309,6 +319,26 @@ class Branch:
 
     def removed(self) -> list[UUID]:
         return sorted(self._began.keys() - self._now.keys())
+
+
+# -- How an organisation invoices (FIN-008)
+
+
+def why_not_invoiced_so(before: Settings, after: Settings) -> InvoicingIncomplete | None:
+    """Whoever said it once may say it otherwise, and never again nothing."""
+    missing: tuple[str, ...] = ()
+    match after.invoicing:
+        case None if before.invoicing or _says_more(after):
+            missing = ("invoicing",)
+        case Invoicing.EXTERNAL if not after.invoicing_software or after.invoicing_duties:
+            missing = ("invoicingSoftware",)
+        case Invoicing.MANUAL if {*InvoicingDuty} - {*after.invoicing_duties} or after.invoicing_software:
+            missing = ("invoicingDuties",)
+    return InvoicingIncomplete(missing=missing) if missing else None
+
+
+def _says_more(settings: Settings) -> bool:
+    return bool(settings.invoicing_software or settings.invoicing_notes or settings.invoicing_duties)
 
 
 # -- The gate of the official e-mail (CAUTH.01)

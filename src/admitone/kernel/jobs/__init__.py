@@ -6,7 +6,7 @@ paused or repeated; and what cannot be done is kept as a dead letter with its wh
     model        what a job, its kind, its lane and its retry policy are
     policy       what follows from a failure (pure)
     store        the statements
-    enqueueing   a job by its permanent key
+    enqueueing   a job by its permanent key; `handing_on`, the platform's for somebody else
     relay        outbox rows become one job for each subscriber
     worker       claims, leases, lanes; `execution` runs what was claimed
     schedules    jobs at instants
@@ -14,6 +14,7 @@ paused or repeated; and what cannot be done is kept as a dead letter with its wh
 """
 
 from admitone.kernel.jobs.enqueueing import cancel, enqueue
+from admitone.kernel.jobs.handing_on import hand_on
 from admitone.kernel.jobs.model import (
     HOST_CALLS,
     NOTIFICATIONS,
@@ -54,5 +55,6 @@ __all__ = [
     "cancel",
     "enqueue",
     "errand",
+    "hand_on",
     "handler",
 ]

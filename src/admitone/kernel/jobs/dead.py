@@ -98,6 +98,16 @@ REPLAY = """
     SELECT r.id
       FROM raised AS r
 """
+PUT_AWAY = """
+    UPDATE kernel.dead_letter AS d
+       SET replayed_at = $5, replayed_by = v.by, replay_reason = v.reason
+      FROM unnest($2::uuid[], $3::text[], $4::text[]) AS v(id, by, reason)
+     WHERE d.organization_id = $1
+       AND d.id = ANY($2::uuid[])
+       AND d.id = v.id
+       AND d.replayed_at IS NULL
+    RETURNING d.id
+"""
 FIND_REPLAYED = """
     SELECT d.id
       FROM kernel.dead_letter AS d
@@ -213,9 +223,20 @@ def _outcome(
     return DeadLetterReplayed() if each.id in raised | known else DeadLetterNotFound()
 
 
-def _entry(each: Replay) -> audit.Entry:
+def _entry(each: Replay, action: str = "kernel.replay_dead_letter") -> audit.Entry:
     after = {"by": each.by, "why": each.reason}
-    return audit.Entry(each.caller, "kernel.replay_dead_letter", str(each.id), "REPLAY", after=after)
+    return audit.Entry(each.caller, action, str(each.id), "REPLAY", after=after)
+
+
+@command()
+async def put_away(tx: Tx, letters: Sequence[Replay]) -> list[bool]:
+    """Whether each was still there: whoever brings about its effect in another way leaves nobody to replay it."""
+    first = {each.id: each for each in reversed(letters)}
+    said = [[each.by for each in first.values()], [each.reason for each in first.values()]]
+    rows = await tx.fetch(PUT_AWAY, [each.uuid for each in first], *said, tx.now)
+    gone = {DeadLetterId(row["id"]) for row in rows}
+    await audit.record(tx, [_entry(first[each], "kernel.put_away_dead_letter") for each in gone])
+    return [each.id in gone for each in letters]
 
 
 Submit = Callable[[Scope, Replay], Awaitable[Replayed]]
@@ -253,11 +274,15 @@ class Moment(msgspec.Struct, frozen=True):
     """Of the jobs that it led to."""
 
 
+async def list_dead_of_call(tx: PlatformTx, correlation: UUID) -> list[Record]:
+    return await tx.fetch(LIST_DEAD_OF_CALL, correlation)
+
+
 async def list_moments(tx: PlatformTx, correlation: UUID, subscriptions: Subscriptions) -> list[Moment]:
     """Facts, jobs that wait or run, failed attempts and dead letters of one call, in their order."""
     facts = await tx.fetch(LIST_FACTS, correlation)
     jobs = await tx.fetch(LIST_JOBS, correlation)
-    dead = await tx.fetch(LIST_DEAD_OF_CALL, correlation)
+    dead = await list_dead_of_call(tx, correlation)
     moments = [*(_told(row, subscriptions) for row in facts), *map(_waits, jobs), *map(_died, dead)]
     for whose in {row["organization_id"] for row in (*jobs, *dead)}:
         keys = [row["key"] for row in (*jobs, *dead) if row["organization_id"] == whose]

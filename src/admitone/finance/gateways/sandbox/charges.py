@@ -98,6 +98,8 @@ class Till:
         is_closed = self.intent.status in ("canceled", "cancelled", "expired")
         if not is_open and not (late and is_closed):
             raise self._unexpected("cannot be paid")
+        if amount is not None and amount <= 0:
+            raise No("amount_too_small")
         intent = self.intent
         attempt = Attempt(
             id=self.new_id("ch", intent.id, len(intent.charges)),
@@ -259,7 +261,7 @@ class Till:
         moved = self._movement(MovementKind.CHARGE, attempt.id, attempt.amount)
         told = "pix.charge.paid" if self.intent.pix else "payment_intent.succeeded"
         step = self._step(attempt, changes, (told, None), moved)
-        if session:
+        if session and session.status != "complete":
             step.events.append(("checkout.session.completed", _session_event(step.thing)))
         if self.terms.fees_after is not None:
             step.timers.append((self.at + self.terms.fees_after // timedelta(microseconds=1), "tell_fees"))
@@ -272,7 +274,14 @@ class Till:
 
     def _waiting(self, attempt: Attempt, word: str) -> Step:
         attempt = replace(attempt, status_transitions=self._moved(attempt, word))
-        return self._step(attempt, {"status": word}, (f"payment_intent.{word}", None))
+        session, changes = self.intent.session, {"status": word}
+        if word == "requires_action" or not session:
+            return self._step(attempt, changes, (f"payment_intent.{word}", None))
+        # The customer is done, and nothing is paid: "completed" does not mean paid.
+        done = replace(session, status="complete")
+        step = self._step(attempt, {**changes, "session": done}, (f"payment_intent.{word}", None))
+        step.events.append(("checkout.session.completed", _session_event(step.thing)))
+        return step
 
     def _closed(self, word: str, told: str, *, status: str | None = None) -> Step:
         transitions = self._moved(self.intent, word)
@@ -310,7 +319,7 @@ class Till:
 
     def _moved(self, thing: Intent | Attempt | Refund | Dispute, word: str) -> dict[str, int]:
         """When each status first began: an intent that waits again has waited since it was made."""
-        return {word: self.at, **thing.status_transitions}
+        return {**thing.status_transitions, word: thing.status_transitions.get(word, self.at)}
 
     def _shown(self, attempt: Attempt) -> Attempt:
         """As it is told by itself: with what its intent says about whose it is."""

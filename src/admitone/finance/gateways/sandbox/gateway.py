@@ -209,6 +209,9 @@ class SandboxGateway:
             return None
         return reading.envelope_of(body, source)[0]
 
+    def open_envelope(self, payload: bytes, source: str) -> Envelope:
+        return reading.envelope_of(payload, source)[0]
+
     def read(self, payload: bytes, source: str) -> ProviderEvent:
         return reading.read_event(payload, source)
 

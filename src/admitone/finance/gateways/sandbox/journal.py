@@ -15,15 +15,13 @@ from typing import Any, Final, NamedTuple
 
 SCHEMA: Final = """
     CREATE TABLE IF NOT EXISTS object (
-        id TEXT NOT NULL, version INTEGER NOT NULL, kind TEXT NOT NULL, key TEXT, body BLOB NOT NULL,
-        PRIMARY KEY (id, version)) WITHOUT ROWID;
+        sequence INTEGER PRIMARY KEY, id TEXT NOT NULL, version INTEGER NOT NULL, born TEXT, key TEXT,
+        body BLOB NOT NULL);
+    CREATE UNIQUE INDEX IF NOT EXISTS object_by_id ON object (id, version);
     CREATE INDEX IF NOT EXISTS object_by_key ON object (key) WHERE key IS NOT NULL;
-    CREATE TABLE IF NOT EXISTS birth (sequence INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL);
-    CREATE INDEX IF NOT EXISTS birth_by_kind ON birth (kind, sequence);
     CREATE TABLE IF NOT EXISTS event (
         sequence INTEGER PRIMARY KEY, about TEXT NOT NULL, type TEXT NOT NULL, account TEXT,
         created INTEGER NOT NULL, body BLOB NOT NULL);
-    CREATE INDEX IF NOT EXISTS event_by_subject ON event (about, sequence);
     CREATE TABLE IF NOT EXISTS movement (
         sequence INTEGER PRIMARY KEY, organization TEXT, body BLOB NOT NULL);
     CREATE INDEX IF NOT EXISTS movement_by_organization ON movement (organization, sequence);
@@ -34,23 +32,33 @@ SCHEMA: Final = """
     CREATE TABLE IF NOT EXISTS timer (due_at INTEGER NOT NULL, deed TEXT NOT NULL, id TEXT NOT NULL);
     CREATE INDEX IF NOT EXISTS timer_by_time ON timer (due_at);
     CREATE TABLE IF NOT EXISTS answer (
-        key TEXT PRIMARY KEY, digest BLOB NOT NULL, status INTEGER NOT NULL, body BLOB NOT NULL, at INTEGER NOT NULL)
-        WITHOUT ROWID;
+        key TEXT PRIMARY KEY, digest BLOB NOT NULL, status INTEGER NOT NULL, body BLOB NOT NULL, at INTEGER NOT NULL);
 """
 APPEND_ONLY: Final = """
     CREATE TRIGGER IF NOT EXISTS {table}_{verb} BEFORE {verb} ON {table}
     BEGIN SELECT RAISE(ABORT, 'the books are only added to'); END;
 """
-BOOKS: Final = ("object", "birth", "event", "movement")
+BOOKS: Final = ("object", "event", "movement")
 
 FIND_OBJECT: Final = "SELECT body FROM object WHERE id = ? ORDER BY version DESC LIMIT 1"
-FIND_BY_KEY: Final = "SELECT id FROM object WHERE key = ? ORDER BY id LIMIT 2"
-INSERT_OBJECT: Final = "INSERT INTO object (id, version, kind, key, body) VALUES (?, ?, ?, ?, ?)"
-INSERT_BIRTH: Final = "INSERT INTO birth (kind, id) VALUES (?, ?)"
-LIST_NEWEST: Final = "SELECT id FROM birth WHERE kind = ? ORDER BY sequence DESC LIMIT ?"
+FIND_BY_KEY: Final = "SELECT id FROM object WHERE key = ? ORDER BY sequence LIMIT 2"
+INSERT_OBJECT: Final = "INSERT INTO object (id, version, born, key, body) VALUES (?, ?, ?, ?, ?)"
+LIST_NEWEST: Final = """
+    SELECT id
+      FROM object
+     WHERE born = ? AND sequence > (SELECT max(sequence) FROM object) - 20000
+     ORDER BY sequence DESC
+     LIMIT ?
+"""
 INSERT_EVENT: Final = "INSERT INTO event (about, type, account, created, body) VALUES (?, ?, ?, ?, ?)"
 LIST_EVENTS: Final = "SELECT sequence, body FROM event WHERE sequence > ? AND created >= ? ORDER BY sequence LIMIT ?"
-LIST_EVENTS_ABOUT: Final = "SELECT body FROM event WHERE about = ? ORDER BY sequence DESC LIMIT ?"
+LIST_EVENTS_ABOUT: Final = """
+    SELECT body
+      FROM event
+     WHERE about = ? AND sequence > (SELECT max(sequence) FROM event) - 20000
+     ORDER BY sequence DESC
+     LIMIT ?
+"""
 INSERT_MOVEMENT: Final = "INSERT INTO movement (organization, body) VALUES (?, ?)"
 LIST_MOVEMENTS: Final = (
     "SELECT sequence, body FROM movement WHERE organization = ? AND sequence > ? ORDER BY sequence LIMIT ?"
@@ -96,7 +104,6 @@ class Journal:
             # Without waiting for the disk: killing the process loses nothing, and cutting the power loses a game.
             self._books.execute("PRAGMA journal_mode = WAL")
             self._books.execute("PRAGMA synchronous = NORMAL")
-            self._books.execute("PRAGMA wal_autocheckpoint = 10000")
         guards = "".join(APPEND_ONLY.format(table=table, verb=verb) for table in BOOKS for verb in ("UPDATE", "DELETE"))
         with self._lock:
             self._books.executescript(f"BEGIN IMMEDIATE; {SCHEMA} {guards} COMMIT;")
@@ -127,11 +134,10 @@ class Journal:
 
     def create(self, kind: str, name: str, key: str | None, version: int, body: bytes) -> None:
         self._books.execute(INSERT_OBJECT, (name, version, kind, key, body))
-        self._books.execute(INSERT_BIRTH, (kind, name))
 
-    def change(self, kind: str, name: str, version: int, body: bytes) -> None:
+    def change(self, name: str, version: int, body: bytes) -> None:
         """Versions are the times of change, which rise: a second writer of the same one is refused."""
-        self._books.execute(INSERT_OBJECT, (name, version, kind, None, body))
+        self._books.execute(INSERT_OBJECT, (name, version, None, None, body))
 
     def list_newest(self, kind: str, limit: int) -> list[bytes]:
         ids = self._books.execute(LIST_NEWEST, (kind, limit)).fetchall()

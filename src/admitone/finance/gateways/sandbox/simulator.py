@@ -145,7 +145,7 @@ class Simulator:
     def act(self, deed: str, name: str, /, **options: Any) -> Kept:
         """Let something happen to a charge, an account or a payout: see `deeds.DEEDS`."""
         with self.journal.writing():
-            return self.perform(deed, name, msgspec.convert(options, Options))
+            return self.perform(deed, name, msgspec.convert(options, Options, strict=False))
 
     def perform(self, deed: str, name: str, options: Options, key: str | None = None) -> Kept:
         """The same, inside a transaction of the journal."""
@@ -219,14 +219,14 @@ class Simulator:
 
     def apply(self, step: Step, before: Kept | None, key: str | None = None) -> Kept:
         """Write down what follows from a step."""
-        thing, kind = step.thing, type(step.thing).__name__
+        thing = step.thing
         if thing is before:
             return thing
         at = _version(thing)
         if before is None:
-            self.journal.create(kind, thing.id, key, at, msgspec.json.encode(thing))
+            self.journal.create(type(thing).__name__, thing.id, key, at, msgspec.json.encode(thing))
         else:
-            self.journal.change(kind, thing.id, at, msgspec.json.encode(thing))
+            self.journal.change(thing.id, at, msgspec.json.encode(thing))
         for type_, about in step.events:
             self._tell(step, type_, about, at, key)
         for movement in step.movements:

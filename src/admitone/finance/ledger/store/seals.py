@@ -48,24 +48,27 @@ LIST_SEAL_MEMBERS = """
 """
 
 
+# What is sealed is looked up by the page's ids: an EXISTS would read every member there is for each page.
 LIST_WHETHER_SEALED = """
-      WITH page AS (
+      WITH page AS MATERIALIZED (
             SELECT t.id
               FROM ledger.transfer AS t
              WHERE t.organization_id = $1
                AND t.id > $2
              ORDER BY t.id
              LIMIT $3),
+           sealed AS (
+            SELECT m.transfer_id
+              FROM ledger.seal_member AS m
+             WHERE m.organization_id = $1
+               AND m.transfer_id = ANY(ARRAY(SELECT p.id FROM page AS p))),
            open AS (
-            SELECT unnest(d.transfers) AS id
+            SELECT unnest(d.transfers) AS transfer_id
               FROM ledger.delta AS d
              WHERE d.organization_id = $1)
     SELECT p.id,
-           EXISTS (SELECT 1
-                     FROM ledger.seal_member AS m
-                    WHERE m.organization_id = $1
-                      AND m.transfer_id = p.id) AS sealed,
-           p.id IN (SELECT o.id FROM open AS o) AS open
+           p.id IN (SELECT s.transfer_id FROM sealed AS s) AS sealed,
+           p.id IN (SELECT o.transfer_id FROM open AS o) AS open
       FROM page AS p
      ORDER BY p.id
      LIMIT $3

@@ -16,7 +16,8 @@ import msgspec
 from admitone.finance.gateways.api import Method
 from admitone.finance.gateways.port import GATEWAYS, Gateway
 from admitone.finance.payments import errors
-from admitone.finance.payments.facts import FreeCheckoutDenied, told_of
+from admitone.finance.payments.commands.denials import Denial, tell_denied
+from admitone.finance.payments.facts import told_of
 from admitone.finance.payments.model import (
     OPEN,
     Checkout,
@@ -24,6 +25,7 @@ from admitone.finance.payments.model import (
     GatewayIntent,
     IntentAction,
     IntentState,
+    KnownAccount,
     Onboarding,
     Payment,
     PaymentMethod,
@@ -34,7 +36,8 @@ from admitone.finance.payments.model import (
 from admitone.finance.payments.orders import expires_at
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import standing
-from admitone.finance.payments.store.standing import Claim, KnownAccount
+from admitone.finance.payments.store.accounts import find_accounts
+from admitone.finance.payments.store.standing import Claim
 from admitone.finance.pricing.api import Priced, price
 from admitone.finance.sources.api import SOURCE_TYPES, PaymentId, Source
 from admitone.finance.sources.port import SHOPS, Offer, Wanted
@@ -165,7 +168,7 @@ async def _open_desk(tx: Tx, checkouts: Sequence[Checkout], known: Mapping[Sourc
         {source: [*payments] for source, payments in known.items()},
         stopped=await authority.find_stopped(tx, guards) if checkouts else frozenset(),
         hold=await standing.find_hold(tx) if checkouts else None,
-        accounts=await standing.find_accounts(tx) if checkouts else {},
+        accounts=await find_accounts(tx) if checkouts else {},
         taken=await standing.lock_claims(tx, claims),
     )
 
@@ -204,7 +207,8 @@ class _Desk:
             return quoted
         refusal = self._refused(checkout, quoted.offer) or self._priced_otherwise(checkout, quoted.priced)
         if refusal is not None:
-            return refusal
+            again = isinstance(refusal, errors.AlreadyPaid) and quoted.priced.snapshot.total == 0
+            return self._deny(checkout, refusal) if again else refusal
         if quoted.priced.snapshot.total == 0:
             return self._give(checkout, quoted)
         return self._charge(checkout, quoted)
@@ -252,7 +256,7 @@ class _Desk:
         if not SOURCE_TYPES[checkout.source.type].may_be_free:
             return errors.FreeNotAllowed()
         if not checkout.counted:
-            return errors.FreeUncounted()
+            return errors.FreeUncounted(buyer=offer.buyer)
         claim = Claim(offer.guard_key, offer.buyer) if offer.guard_key else None
         if claim is not None and self._taken[claim] >= offer.free_per_person:
             return self._deny(checkout, errors.FreeLimitReached())
@@ -264,15 +268,7 @@ class _Desk:
         return self._begin(checkout, Begun(payment))
 
     def _deny(self, checkout: Checkout, refusal: Refusal) -> Refusal:
-        """Written down, because somebody may be trying (FIN-084)."""
-        source = checkout.source
-        self._tx.publish(
-            checkout.caller,
-            FreeCheckoutDenied(source_type=source.type, source_id=source.id, reason_code=refusal.code),
-        )
-        self._entries.append(
-            audit.Entry(checkout.caller, "payments.free_checkout_denied", str(source), reason_code=refusal.code)
-        )
+        self._entries.append(tell_denied(self._tx, Denial(checkout.caller, checkout.source, refusal.code)))
         return refusal
 
     # -- What does not

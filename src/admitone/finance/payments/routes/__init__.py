@@ -1,6 +1,8 @@
 """What payments answer over HTTP."""
 
-from admitone.finance.payments.routes import checkout, payments, receipts
+from admitone.finance.payments import free
+from admitone.finance.payments.routes import checkout, holds, onboarding, payments, receipts
 
-CONTRACTS = (*checkout.CONTRACTS, *payments.CONTRACTS, *receipts.CONTRACTS)
-LIMITS = checkout.LIMITS
+CONTRACTS = (*checkout.CONTRACTS, *payments.CONTRACTS, *receipts.CONTRACTS, *onboarding.CONTRACTS, *holds.CONTRACTS)
+LIMITS = (*checkout.LIMITS, *free.LIMITS)
+PERMISSIONS = (onboarding.FINANCE_ONBOARDING_R, onboarding.FINANCE_ONBOARDING_RW, holds.PLATFORM_RISK_RW)

@@ -40,6 +40,7 @@ from admitone.kernel.figures import CHECKOUT_PER_ADDRESS, CHECKOUT_PER_IDENTITY_
 from admitone.kernel.idempotency import KeyReused
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import IdentityScope, Scope
+from admitone.kernel.streaks import StepUpRequired
 
 CLIENT_HEADER = "x-client-id"
 MOBILE = "mobile"
@@ -125,6 +126,7 @@ REFUSES = (
     errors.FreeNotAllowed,
     errors.FreeLimitReached,
     errors.GatewayRefused,
+    StepUpRequired,
 )
 
 
@@ -199,12 +201,13 @@ def _checkout(call: Call, request: PaymentRequest, method: Method) -> Checkout:
 async def _begin(call: Call, checkout: Checkout, scope: Scope) -> Begun:
     try:
         return await call.batch(begin, checkout, scope=scope)
-    except errors.FreeUncounted:
-        await count_free(call)
+    except errors.FreeUncounted as free:
+        buyer = free.buyer
+    await count_free(call, checkout, buyer, scope)
     try:
         return await call.batch(begin, msgspec.structs.replace(checkout, counted=True), scope=scope)
     except errors.FreeLimitReached:
-        await note_denied(call)
+        await note_denied(call, buyer)
         raise
 
 

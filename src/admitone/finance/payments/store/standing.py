@@ -1,4 +1,4 @@
-"""Whether an organisation may take money: its accounts, risk holds, and what people took for nothing."""
+"""Whether an organisation may take money: risk holds, and what people took for nothing."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -6,18 +6,9 @@ from uuid import UUID
 
 import msgspec
 
-from admitone.finance.gateways.api import Provider
-from admitone.finance.payments.model import Onboarding
 from admitone.kernel.db import Tx
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.statements import Insert, Lock, columns
-
-FIND_ACCOUNTS = """
-    SELECT provider, livemode, account, onboarding_status, charges_enabled, payouts_enabled, requirements_due, version
-      FROM payments.account
-     WHERE organization_id = $1
-"""
-
 
 FIND_HOLD = """
     SELECT id, reason_code, placed_at
@@ -74,19 +65,6 @@ TAKE_CLAIMS = """
 """
 
 
-class KnownAccount(msgspec.Struct, frozen=True):
-    """An organisation's account at a provider, as we last heard."""
-
-    provider: Provider
-    livemode: bool
-    account: str
-    onboarding_status: Onboarding
-    charges_enabled: bool
-    payouts_enabled: bool
-    requirements_due: tuple[str, ...]
-    version: int
-
-
 class Claim(msgspec.Struct, frozen=True, order=True):
     """Somebody and something that may be had for nothing."""
 
@@ -101,24 +79,6 @@ class Claim(msgspec.Struct, frozen=True, order=True):
 class _ClaimRow(Claim, frozen=True):
     taken: int
     changed_at: datetime
-
-
-async def find_accounts(tx: Tx) -> dict[tuple[Provider, bool], KnownAccount]:
-    """By provider and mode."""
-    found = [
-        KnownAccount(
-            Provider(row["provider"]),
-            row["livemode"],
-            row["account"],
-            Onboarding(row["onboarding_status"]),
-            row["charges_enabled"],
-            row["payouts_enabled"],
-            tuple(row["requirements_due"]),
-            row["version"],
-        )
-        for row in await tx.fetch(FIND_ACCOUNTS)
-    ]
-    return {(each.provider, each.livemode): each for each in found}
 
 
 async def find_hold(tx: Tx) -> str | None:

@@ -30,7 +30,7 @@ WIDTH: Final = 1 << 64
 IN_FLIGHT: Final = timedelta(minutes=15)
 """Longer than a webhook, or the sweep that makes up for a lost one, takes."""
 TRIES: Final = 5
-PAUSE_SECONDS: Final = 0.2
+PAUSE: Final = timedelta(milliseconds=200)
 
 E, K = EntryType, MovementKind
 KINDS: Final[dict[EntryType, MovementKind]] = {
@@ -197,7 +197,7 @@ async def _page(look: Look, gateway: Gateway, cursor: str | None) -> MovementPag
         said = await gateway.list_movements(look.caller, look.organization, cursor)
         if isinstance(said, MovementPage):
             return said
-        await asyncio.sleep(PAUSE_SECONDS * attempt)
+        await asyncio.sleep((PAUSE * attempt).total_seconds())
     raise NotTold(f"{gateway.provider} does not show its journal.")
 
 

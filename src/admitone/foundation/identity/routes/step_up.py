@@ -26,7 +26,11 @@ from admitone.foundation.identity.routes.wire import (
     Password,
     auth_contract,
 )
+from admitone.kernel import streaks
 from admitone.kernel.contracts import Audience, Call, Example, Wire
+from admitone.kernel.figures import PASSED_BY_STEP_UP
+from admitone.kernel.limits import by_identity
+from admitone.kernel.streaks import Mark, Outcome, Result
 
 LASTS_SECONDS: Final = int(STEP_UP_LASTS.total_seconds())
 
@@ -101,6 +105,8 @@ async def serve_step_up(call: Call, request: StepUpRequest) -> SteppedUp:
         raise SecondFactorRequired
     if proved.lacking is Lacking.PROOF:
         raise wrong
+    passed = [Outcome(Mark(each, by_identity(call.identity)), Result.PASSED) for each in PASSED_BY_STEP_UP]
+    await call.batch(streaks.record, tuple(passed), scope=streaks.SCOPE)
     return SteppedUp()
 
 

@@ -27,7 +27,7 @@ from admitone.foundation.organizations.model import (
     Settings,
     SettingsChange,
 )
-from admitone.foundation.organizations.policy import ALWAYS_ON
+from admitone.foundation.organizations.policy import ALWAYS_ON, why_not_invoiced_so
 from admitone.foundation.organizations.store import organizations as store
 from admitone.kernel import audit
 from admitone.kernel.cities import find_cities
@@ -67,6 +67,8 @@ def _changed(now: Organization, change: SettingsChange, cities: Collection[str])
         return TaxIdIncomplete()
     if settings.home_city not in cities:
         return CityNotFound(city=settings.home_city)
+    if incomplete := why_not_invoiced_so(now.settings, settings):
+        return incomplete
     if _differing(now.settings, settings, CRITICAL) and (refusal := gate(now.official, change.caller, LEGAL_IDENTITY)):
         return refusal
     return msgspec.structs.replace(now, settings=settings, version=now.version + 1)

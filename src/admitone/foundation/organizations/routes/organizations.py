@@ -13,6 +13,7 @@ from admitone.foundation.organizations.commands import founding
 from admitone.foundation.organizations.commands.settings import change_settings
 from admitone.foundation.organizations.errors import (
     CityNotFound,
+    InvoicingIncomplete,
     NotAMother,
     OfficialEmailRequired,
     OrganizationExists,
@@ -240,6 +241,7 @@ change = Contract(
         SettingsOvertaken,
         TaxIdIncomplete,
         CityNotFound,
+        InvoicingIncomplete,
         OfficialEmailRequired,
         InvalidEmail,
     ),

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from admitone.foundation.authority.api import OrganizationModule
 from admitone.foundation.identity.api import email_hashes, normalise_email
-from admitone.foundation.organizations.model import Organization, OrganizationStatus, Settings
+from admitone.foundation.organizations.model import Invoicing, InvoicingDuty, Organization, OrganizationStatus, Settings
 from admitone.kernel.clock import zone
 from admitone.kernel.contracts import Call, Instant, Wire
 from admitone.kernel.ids import IdentityId, OrganizationId
@@ -30,6 +30,8 @@ Email = Annotated[str, Meta(min_length=3, max_length=254)]
 Currency = Annotated[str, Meta(pattern=r"^[A-Z]{3}$(?!\n)", max_length=3)]
 ZoneName = Annotated[str, Meta(min_length=1, max_length=64)]
 City = Annotated[str, Meta(pattern=r"^[A-Z]{3,8}$(?!\n)", max_length=8)]
+SoftwareName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
+InvoicingNotes = Annotated[str, Meta(min_length=1, max_length=1000)]
 Modules = Annotated[frozenset[OrganizationModule], Meta(max_length=8)]
 
 SOME: Final = OrganizationId.parse("org_0198c9a40000700080000000000000aa")
@@ -51,6 +53,11 @@ class SettingsWire(Wire):
     time_zone: ZoneName = "Europe/Lisbon"
     language: Language = Language.PORTUGUESE
     home_city: City = GLOBAL
+    invoicing: Invoicing | None = None
+    """How it invoices its customers: needed before it takes payments, and never left out again (FIN-008)."""
+    invoicing_software: SoftwareName | None = None
+    invoicing_notes: InvoicingNotes | None = None
+    invoicing_duties: Annotated[frozenset[InvoicingDuty], Meta(max_length=8)] = frozenset()
 
     def settings(self) -> Settings:
         zone(self.time_zone)
@@ -66,6 +73,10 @@ class SettingsWire(Wire):
             self.time_zone,
             self.language,
             self.home_city,
+            self.invoicing,
+            self.invoicing_software,
+            self.invoicing_notes,
+            tuple(sorted(self.invoicing_duties)),
         )
 
     @classmethod
@@ -82,6 +93,10 @@ class SettingsWire(Wire):
             time_zone=settings.time_zone,
             language=settings.language,
             home_city=settings.home_city,
+            invoicing=settings.invoicing,
+            invoicing_software=settings.invoicing_software,
+            invoicing_notes=settings.invoicing_notes,
+            invoicing_duties=frozenset(settings.invoicing_duties),
         )
 
 
@@ -116,6 +131,8 @@ CLUB: Final = SettingsWire(
     invoice_address=["Rua das Flores 1", "4050-262 Porto"],
     invoice_email="contas@clube.example",
     home_city="PORTO",
+    invoicing=Invoicing.EXTERNAL,
+    invoicing_software="Certified Invoices 4",
 )
 SHOWN: Final = OrganizationAnswer(
     id=SOME,

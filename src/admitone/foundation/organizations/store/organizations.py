@@ -10,6 +10,8 @@ from admitone.foundation.organizations.errors import OrganizationNotFound
 from admitone.foundation.organizations.model import (
     OFFICIAL_LINK_LASTS,
     Accepted,
+    Invoicing,
+    InvoicingDuty,
     LegalDocument,
     OfficialEmail,
     Organization,
@@ -38,6 +40,10 @@ INSERT_ORGANIZATION = Insert(
         "time_zone": "text",
         "language": "text",
         "home_city": "text",
+        "invoicing": "text",
+        "invoicing_software": "text",
+        "invoicing_notes": "text",
+        "invoicing_duties": "text[]",
         "status": "text",
         "version": "bigint",
         "created_at": "timestamptz",
@@ -48,8 +54,8 @@ INSERT_ORGANIZATION = Insert(
 
 
 COLUMNS = """organization_id, display_name, legal_name, tax_id, tax_country, invoice_prefix, invoice_address,
-           invoice_email, default_currency, time_zone, language, home_city, official_email,
-           official_email_verified_at, status, version, created_at"""
+           invoice_email, default_currency, time_zone, language, home_city, invoicing, invoicing_software,
+           invoicing_notes, invoicing_duties, official_email, official_email_verified_at, status, version, created_at"""
 
 
 FIND_ORGANIZATION = f"""
@@ -75,7 +81,8 @@ CHANGE_SETTINGS = """
     UPDATE organizations.organization
        SET display_name = $3, legal_name = $4, tax_id = $5, tax_country = $6, invoice_prefix = $7,
            invoice_address = $8, invoice_email = $9, default_currency = $10, time_zone = $11, language = $12,
-           home_city = $13, version = version + $14
+           home_city = $13, invoicing = $14, invoicing_software = $15, invoicing_notes = $16,
+           invoicing_duties = $17, version = version + $18
      WHERE organization_id = $1
        AND version = $2
 """
@@ -140,6 +147,9 @@ LIST_ACCEPTANCES = """
      ORDER BY document, document_version
      LIMIT 200
 """
+
+
+READ_APART = ("invoice_address", "language", "invoicing", "invoicing_duties")
 
 
 class NewOrganization(Settings, frozen=True):
@@ -241,9 +251,11 @@ def _accepted(row: Record) -> Accepted:
 
 def _organization(row: Record) -> Organization:
     settings = Settings(
-        **{field: row[field] for field in Settings.__struct_fields__ if field not in ("invoice_address", "language")},
+        **{field: row[field] for field in Settings.__struct_fields__ if field not in READ_APART},
         invoice_address=tuple(row["invoice_address"]),
         language=Language(row["language"]),
+        invoicing=Invoicing(row["invoicing"]) if row["invoicing"] else None,
+        invoicing_duties=tuple(map(InvoicingDuty, row["invoicing_duties"])),
     )
     own = OrganizationId(row["organization_id"])
     return Organization(

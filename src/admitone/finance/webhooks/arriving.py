@@ -1,0 +1,25 @@
+"""What is looked at before an event is kept, whether it came to the door or was listed."""
+
+import msgspec
+
+from admitone.finance.gateways.api import Account, Envelope
+from admitone.finance.gateways.port import Gateway
+from admitone.finance.webhooks.model import ACCOUNT_UPDATED, Word
+from admitone.kernel.errors import Malformed
+
+_Words = tuple[Word, Word, Word, Word | None, Word | None]
+
+
+def bounded(envelope: Envelope) -> Envelope:
+    """It goes into columns and facts as it is; `Malformed` if it cannot."""
+    words = (envelope.source, envelope.id, envelope.type, envelope.account, envelope.request_id)
+    try:
+        msgspec.convert(words, _Words)
+    except msgspec.ValidationError:
+        raise Malformed() from None
+    return envelope
+
+
+def account_in(gateway: Gateway, envelope: Envelope, payload: bytes) -> Account | None:
+    """Of the one type whose owner must be clear before it is acknowledged."""
+    return gateway.read(payload, envelope.source).account if envelope.type == ACCOUNT_UPDATED else None

@@ -1,0 +1,1 @@
+"""What changes receipts: receiving them, and replaying them."""

@@ -1,0 +1,80 @@
+"""Asking providers what they told us, so that a webhook that was lost is only late.
+
+Promise: what is listed goes the way of what arrives, so what was heard before changes nothing. The cursor moves after
+everything before it is kept, never ahead; a run reads so many pages and leaves the rest to the next one.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from admitone.finance.gateways.api import EventPage
+from admitone.finance.gateways.port import GATEWAYS, Gateway
+from admitone.finance.webhooks import store
+from admitone.finance.webhooks.arriving import account_in, bounded
+from admitone.finance.webhooks.commands.receiving import receive
+from admitone.finance.webhooks.errors import AccountUnresolved
+from admitone.finance.webhooks.model import PLATFORM, Arrival, Cursor
+from admitone.finance.webhooks.telling import say
+from admitone.kernel import failpoints
+from admitone.kernel.errors import Malformed, Unavailable
+from admitone.kernel.jobs import WEBHOOKS, Delivered, Desk, Lane, errand
+from admitone.kernel.jobs.schedules import Firing
+from admitone.kernel.scope import Caller
+from admitone.kernel.telemetry import logger
+
+PAGES: Final = 20
+"""Of each provider in one run."""
+
+
+@errand("webhooks.poll", lane=Lane("webhooks-poll", places=1), retry=WEBHOOKS, seconds=300)
+async def poll(desk: Desk, firing: Delivered[Firing]) -> None:
+    """By schedule. One provider that is away does not keep us from asking the others."""
+    away = [each for gateway in GATEWAYS().all() if (each := await _poll_one(desk, gateway, firing.caller))]
+    if away:
+        raise away[0]
+
+
+async def _poll_one(desk: Desk, gateway: Gateway, caller: Caller) -> Unavailable | None:
+    cursor = await desk.database.read(PLATFORM, store.find_cursor, gateway.provider)
+    for _ in range(PAGES):
+        page = await gateway.list_events(caller, cursor.position, cursor.since - Cursor.OVERLAP)
+        if not isinstance(page, EventPage):
+            return Unavailable()
+        arrivals = [each for payload in page.payloads if (each := _arrival(gateway, caller, payload))]
+        await asyncio.gather(*(_take_in(desk, each) for each in arrivals))
+        failpoints.reach("webhooks.before_cursor")
+        cursor = _after(cursor, page, [each.envelope.created for each in arrivals])
+        await desk.database.run(PLATFORM, partial(store.put_cursor, provider=gateway.provider, cursor=cursor))
+        say("webhook.polled", source=gateway.provider.value, events=len(arrivals))
+        if page.next_cursor is None:
+            break
+    return None
+
+
+def _arrival(gateway: Gateway, caller: Caller, payload: bytes) -> Arrival | None:
+    """As if it had come to the door; what would be refused there is passed over."""
+    try:
+        envelope = bounded(gateway.open_envelope(payload, gateway.provider.value))
+        account = account_in(gateway, envelope, payload)
+    except Malformed:
+        logger().error("webhook.listed_malformed", source=gateway.provider.value)
+        return None
+    if envelope.livemode != gateway.livemode:
+        return None
+    return Arrival(Caller(causation_id=caller.causation_id), gateway.provider, envelope, payload, account)
+
+
+async def _take_in(desk: Desk, arrival: Arrival) -> None:
+    with suppress(AccountUnresolved):  # It is kept, and somebody was told.
+        await desk.batcher.submit(receive, PLATFORM, arrival)
+
+
+def _after(cursor: Cursor, page: EventPage, heard: Sequence[datetime]) -> Cursor:
+    """Within a list, the next page of the same list; at its end, from the latest that was heard."""
+    if page.next_cursor is not None:
+        return Cursor(page.next_cursor, cursor.since)
+    return Cursor(None, max([cursor.since, *heard]))

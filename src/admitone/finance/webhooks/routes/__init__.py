@@ -1,0 +1,1 @@
+"""Where providers knock, and where operators look."""

@@ -1,0 +1,525 @@
+"""What every provider's adapter must do, whichever provider it is (PAY-050).
+
+A `Stage` is the provider as its customers, banks and owners see it: it lets things happen, and hands over the webhooks
+that were sent so far. A test module gives a fixture `stage` and inherits `Conformance`.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+from uuid import uuid4
+
+import msgspec
+import pytest
+
+from admitone.finance.gateways.api import (
+    Account,
+    AccountLink,
+    Charge,
+    EventPage,
+    FactKind,
+    Method,
+    Movement,
+    MovementKind,
+    MovementPage,
+    NotSent,
+    ObjectType,
+    Payout,
+    PayoutStatus,
+    ProviderEvent,
+    ProviderFact,
+    Refund,
+    Refused,
+    Topic,
+    Unknown,
+)
+from admitone.finance.gateways.brcode import BrCode
+from admitone.finance.gateways.port import Gateway
+from admitone.kernel.errors import Malformed
+from admitone.kernel.ids import OrganizationId
+from admitone.kernel.scope import Caller
+from tests.finance.gateways.builders import (
+    a_charge_order,
+    a_payout_order,
+    a_pix_order,
+    a_refund_order,
+    an_account_order,
+    kinds,
+    sure,
+)
+
+Kind = FactKind
+YESTERDAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Webhook:
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Stage(Protocol):
+    """One provider, and whoever stands around it."""
+
+    gateway: Gateway
+
+    async def do(self, deed: str, thing: str, **options: Any) -> None:
+        """Pay, decline, authenticate, dispute…"""
+        ...
+
+    async def webhooks(self) -> list[Webhook]:
+        """Everything that was sent so far, once nothing more is on its way."""
+        ...
+
+
+async def paid(stage: Stage, **changes: Any) -> tuple[Any, Charge]:
+    """A captured charge and the order it came from."""
+    order = a_charge_order(**changes)
+    charge = sure(Charge, await stage.gateway.open_charge(order))
+    await stage.do("pay", charge.id)
+    return order, sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
+
+
+async def read_webhooks(stage: Stage, charge: Charge) -> list[ProviderEvent]:
+    """What was told about a charge, verified and understood."""
+    events = []
+    for each in [each for each in await stage.webhooks() if charge.id.encode() in each.body]:
+        envelope = stage.gateway.verify(each.body, each.headers, each.path, datetime.now(UTC))
+        assert envelope, "a webhook that was sent by the provider counts"
+        events.append(stage.gateway.read(each.body, envelope.source))
+    assert all(event.refs[0].id == charge.id for event in events)
+    return events
+
+
+def by_key(facts: Any) -> dict[str, ProviderFact]:
+    return {fact.key: fact for fact in facts}
+
+
+async def all_events(gateway: Gateway, since: datetime) -> list[bytes]:
+    payloads: list[bytes] = []
+    cursor = None
+    while True:
+        page = sure(EventPage, await gateway.list_events(Caller(), cursor, since))
+        payloads += page.payloads
+        if page.next_cursor is None:
+            return payloads
+        cursor = page.next_cursor
+
+
+async def all_movements(gateway: Gateway, organization: OrganizationId) -> list[Movement]:
+    movements: list[Movement] = []
+    cursor = None
+    while True:
+        page = sure(MovementPage, await gateway.list_movements(Caller(), organization, cursor))
+        movements += page.movements
+        if page.next_cursor is None:
+            return movements
+        cursor = page.next_cursor
+
+
+class Conformance:
+    """The suite."""
+
+    # -- Opening and finding
+
+    @pytest.mark.covers("PAY-050")
+    async def test_a_charge_waits_for_its_customer(self, stage: Stage):
+        order = a_charge_order()
+        charge = sure(Charge, await stage.gateway.open_charge(order))
+        [pending] = charge.facts
+        assert (pending.kind, pending.amount_minor, pending.currency) == (Kind.PENDING, 5_000, "EUR")
+        assert charge.refs[0].type is ObjectType.INTENT
+        assert charge.client_secret
+        assert charge.redirect_url
+        assert charge.pix is None
+
+    @pytest.mark.covers("PAY-050", "PAY-044")
+    async def test_the_same_order_again_is_the_same_charge(self, stage: Stage):
+        order = a_charge_order()
+        first = await stage.gateway.open_charge(order)
+        again = await asyncio.gather(*(stage.gateway.open_charge(order) for _ in range(5)))
+        assert all(each == first for each in again)
+
+    async def test_the_same_key_for_another_order_is_refused(self, stage: Stage):
+        order = a_charge_order()
+        charge = sure(Charge, await stage.gateway.open_charge(order))
+        other = msgspec.structs.replace(order, amount_minor=6_000)
+        refused = sure(Refused, await stage.gateway.open_charge(other))
+        assert refused.code
+        found = sure(Charge, await stage.gateway.find_ordered(order))
+        assert (found.id, found.facts[0].amount_minor) == (charge.id, 5_000)
+
+    async def test_a_charge_is_found_by_its_id_and_by_its_order(self, stage: Stage):
+        order = a_charge_order()
+        charge = sure(Charge, await stage.gateway.open_charge(order))
+        assert await stage.gateway.find_charge(Caller(), charge.id) == charge
+        assert await stage.gateway.find_ordered(order) == charge
+
+    async def test_what_was_never_ordered_is_not_found(self, stage: Stage):
+        assert await stage.gateway.find_charge(Caller(), "pi_0000000000000000") is None
+        assert await stage.gateway.find_ordered(a_charge_order()) is None
+
+    async def test_an_order_that_cannot_be_is_refused_and_makes_nothing(self, stage: Stage):
+        order = a_charge_order(application_fee_minor=6_000)
+        sure(Refused, await stage.gateway.open_charge(order))
+        assert await stage.gateway.find_ordered(order) is None
+
+    async def test_a_charge_for_an_account_that_nobody_knows_is_refused(self, stage: Stage):
+        sure(Refused, await stage.gateway.open_charge(a_charge_order(account="acct_0000000000000000")))
+
+    # -- Paying
+
+    @pytest.mark.covers("PAY-030")
+    async def test_money_is_captured_once_and_told_by_every_way_alike(self, stage: Stage):
+        order, charge = await paid(stage)
+        [captured] = [fact for fact in charge.facts if fact.kind is Kind.CAPTURED]
+        assert (captured.amount_minor, captured.currency) == (5_000, "EUR")
+        assert captured.key == f"captured:{captured.reference}"
+        events = await read_webhooks(stage, charge)
+        assert {"payment_intent.created", "payment_intent.succeeded"} <= {event.envelope.type for event in events}
+        told = by_key(fact for event in events for fact in event.facts)
+        assert told == by_key(charge.facts)
+        assert {(event.payment, event.organization) for event in events} == {(order.payment, order.organization)}
+        assert {event.topic for event in events} == {Topic.CHARGE}
+
+    async def test_a_declined_card_may_be_followed_by_a_good_one(self, stage: Stage):
+        charge = sure(Charge, await stage.gateway.open_charge(a_charge_order()))
+        await stage.do("pay", charge.id, card="card_declined")
+        await stage.do("pay", charge.id, card="insufficient_funds")
+        declined = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
+        assert kinds(declined) == [Kind.PENDING, Kind.FAILED, Kind.FAILED]
+        assert [fact.code for fact in declined.facts[1:]] == ["card_declined", "insufficient_funds"]
+        assert len({fact.key for fact in declined.facts}) == 3, "the second failure is another one (U-35)"
+        await stage.do("pay", charge.id)
+        assert kinds(await stage.gateway.find_charge(Caller(), charge.id))[-1] is Kind.CAPTURED
+
+    async def test_a_card_that_asks_is_paid_when_its_owner_has_answered(self, stage: Stage):
+        charge = sure(Charge, await stage.gateway.open_charge(a_charge_order()))
+        await stage.do("pay", charge.id, card="asks")
+        assert kinds(await stage.gateway.find_charge(Caller(), charge.id))[-1] is Kind.REQUIRES_ACTION
+        await stage.do("authenticate", charge.id)
+        assert kinds(await stage.gateway.find_charge(Caller(), charge.id)) == [
+            Kind.PENDING,
+            Kind.REQUIRES_ACTION,
+            Kind.CAPTURED,
+        ]
+
+    async def test_who_cannot_prove_who_they_are_has_failed(self, stage: Stage):
+        charge = sure(Charge, await stage.gateway.open_charge(a_charge_order()))
+        await stage.do("pay", charge.id, card="asks")
+        await stage.do("fail_authentication", charge.id)
+        failed = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts[-1]
+        assert (failed.kind, failed.code) == (Kind.FAILED, "authentication_required")
+
+    async def test_a_slow_bank_is_waited_for(self, stage: Stage):
+        charge = sure(Charge, await stage.gateway.open_charge(a_charge_order()))
+        await stage.do("pay", charge.id, card="slow")
+        assert kinds(await stage.gateway.find_charge(Caller(), charge.id))[-1] is Kind.PROCESSING
+        await stage.do("clear", charge.id)
+        assert kinds(await stage.gateway.find_charge(Caller(), charge.id))[-1] is Kind.CAPTURED
+
+    @pytest.mark.covers("PAY-022")
+    async def test_a_session_that_is_completed_is_paid_only_when_it_says_so(self, stage: Stage):
+        order = a_charge_order(return_url="http://127.0.0.1:8000/back")
+        charge = sure(Charge, await stage.gateway.open_charge(order))
+        assert {ref.type for ref in charge.refs} == {ObjectType.INTENT, ObjectType.SESSION}
+        await stage.do("pay", charge.id, card="slow")
+        before = await read_webhooks(stage, charge)
+        await stage.do("clear", charge.id)
+        completed = [event for event in before if event.envelope.type == "checkout.session.completed"]
+        assert len(completed) == 1
+        assert Kind.CAPTURED not in {fact.kind for fact in completed[0].facts}
+        assert kinds(await stage.gateway.find_charge(Caller(), charge.id))[-1] is Kind.CAPTURED
+
+    # -- Closing
+
+    @pytest.mark.covers("PAY-050")
+    async def test_a_charge_that_is_cancelled_stays_so(self, stage: Stage):
+        charge = sure(Charge, await stage.gateway.open_charge(a_charge_order()))
+        cancelled = sure(Charge, await stage.gateway.cancel_charge(Caller(), charge.id))
+        assert kinds(cancelled) == [Kind.PENDING, Kind.CANCELLED]
+        assert await stage.gateway.cancel_charge(Caller(), charge.id) == cancelled
+        assert await stage.gateway.find_charge(Caller(), charge.id) == cancelled
+
+    async def test_what_was_captured_cannot_be_cancelled_and_says_so(self, stage: Stage):
+        _, charge = await paid(stage)
+        assert await stage.gateway.cancel_charge(Caller(), charge.id) == charge
+        assert Kind.CAPTURED in kinds(charge)
+
+    async def test_cancelling_what_does_not_exist_is_refused(self, stage: Stage):
+        sure(Refused, await stage.gateway.cancel_charge(Caller(), "pi_0000000000000000"))
+
+    async def test_a_session_expires(self, stage: Stage):
+        charge = sure(Charge, await stage.gateway.open_charge(a_charge_order(return_url="http://127.0.0.1:8000/x")))
+        await stage.do("expire", charge.id)
+        expired = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
+        assert kinds(expired) == [Kind.PENDING, Kind.EXPIRED]
+        [event] = [e for e in await read_webhooks(stage, charge) if e.envelope.type == "checkout.session.expired"]
+        assert by_key(event.facts) == by_key(expired.facts)
+
+    # -- PIX
+
+    @pytest.mark.covers("PAY-050")
+    async def test_a_pix_charge_has_a_code_to_be_paid_with(self, stage: Stage):
+        assert Method.PIX in stage.gateway.methods
+        order = a_pix_order()
+        charge = sure(Charge, await stage.gateway.open_charge(order))
+        assert charge.refs[0].type is ObjectType.PIX
+        assert charge.pix
+        code = BrCode.decode(charge.pix.copy_paste)
+        assert (code.amount_minor, charge.pix.expires_at) == (5_000, order.expires_at.replace(microsecond=0))
+        await stage.do("pay", charge.id)
+        captured = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
+        assert kinds(captured) == [Kind.PENDING, Kind.CAPTURED]
+        [event] = await read_webhooks(stage, charge)
+        assert by_key(event.facts) == by_key(captured.facts)
+
+    async def test_pix_in_another_currency_is_refused(self, stage: Stage):
+        sure(Refused, await stage.gateway.open_charge(a_pix_order(currency="EUR")))
+
+    @pytest.mark.parametrize(("deed", "ends"), [("expire", Kind.EXPIRED), ("cancel", Kind.CANCELLED)])
+    async def test_a_pix_charge_ends_unpaid(self, stage: Stage, deed: str, ends: FactKind):
+        charge = sure(Charge, await stage.gateway.open_charge(a_pix_order()))
+        await stage.do(deed, charge.id)
+        assert kinds(await stage.gateway.find_charge(Caller(), charge.id)) == [Kind.PENDING, ends]
+        assert [event.facts[-1].kind for event in await read_webhooks(stage, charge)] == [ends]
+
+    # -- Refunds
+
+    @pytest.mark.covers("PAY-035")
+    async def test_refunds_add_up_to_what_was_paid_and_no_further(self, stage: Stage):
+        order, charge = await paid(stage)
+        first = sure(Refund, await stage.gateway.refund(a_refund_order(order, charge, 2_000)))
+        second = sure(Refund, await stage.gateway.refund(a_refund_order(order, charge, 3_000)))
+        assert [(each.fact.amount_minor, each.fact.total_minor) for each in (first, second)] == [
+            (2_000, 2_000),
+            (3_000, 5_000),
+        ]
+        sure(Refused, await stage.gateway.refund(a_refund_order(order, charge, 1)))
+        charge = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
+        refunded = [fact for fact in charge.facts if fact.kind is Kind.REFUNDED]
+        assert [fact.key for fact in refunded] == [f"refunded:{first.id}", f"refunded:{second.id}"]
+
+    @pytest.mark.covers("PAY-044")
+    async def test_the_same_refund_again_is_the_same_refund(self, stage: Stage):
+        order, charge = await paid(stage)
+        refund = a_refund_order(order, charge, 1_000)
+        assert await stage.gateway.find_refund(refund) is None
+        made = await stage.gateway.refund(refund)
+        assert await stage.gateway.refund(refund) == made
+        assert await stage.gateway.find_refund(refund) == made
+        sure(Refused, await stage.gateway.refund(msgspec.structs.replace(refund, amount_minor=2_000)))
+
+    async def test_more_than_was_paid_cannot_be_refunded(self, stage: Stage):
+        order, charge = await paid(stage)
+        sure(Refused, await stage.gateway.refund(a_refund_order(order, charge, 5_001)))
+        assert Kind.REFUNDED not in kinds(await stage.gateway.find_charge(Caller(), charge.id))
+
+    async def test_nothing_is_refunded_of_what_was_not_paid(self, stage: Stage):
+        order = a_charge_order()
+        charge = sure(Charge, await stage.gateway.open_charge(order))
+        sure(Refused, await stage.gateway.refund(a_refund_order(order, charge, 100)))
+
+    async def test_a_refund_first_heard_of_by_webhook_proves_the_capture(self, stage: Stage):
+        order, charge = await paid(stage)
+        await stage.do("tell_fees", charge.id)
+        await stage.gateway.refund(a_refund_order(order, charge, 2_000))
+        whole = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
+        [event] = [e for e in await read_webhooks(stage, charge) if e.envelope.type == "charge.refunded"]
+        told = by_key(event.facts)
+        assert {fact.kind for fact in event.facts} == {Kind.CAPTURED, Kind.FEE, Kind.REFUNDED}
+        assert told.items() <= by_key(whole.facts).items()
+
+    async def test_a_refund_that_takes_its_time_arrives_or_comes_back(self, stage: Stage):
+        _, charge = await paid(stage)
+        await stage.do("refund", charge.id, amount=1_000, pending=True)
+        assert kinds(await stage.gateway.find_charge(Caller(), charge.id))[-1] is Kind.REFUND_PENDING
+        await stage.do("fail_refund", charge.id)
+        failed = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts[-1]
+        assert (failed.kind, failed.amount_minor, bool(failed.code)) == (Kind.REFUND_FAILED, 1_000, True)
+        await stage.do("refund", charge.id, amount=5_000, pending=True)
+        await stage.do("settle_refund", charge.id)
+        arrived = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts[-1]
+        assert (arrived.kind, arrived.total_minor) == (Kind.REFUNDED, 5_000)
+
+    # -- Fees
+
+    async def test_the_fee_is_told_later_and_may_change(self, stage: Stage):
+        _, charge = await paid(stage)
+        assert Kind.FEE not in kinds(charge)
+        await stage.do("tell_fees", charge.id)
+        await stage.do("adjust_fee", charge.id, amount=7)
+        await stage.do("adjust_fee", charge.id, amount=-14)
+        charge = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
+        fees = [fact for fact in charge.facts if fact.kind in (Kind.FEE, Kind.FEE_ADJUSTMENT)]
+        assert [(fact.kind, fact.amount_minor) for fact in fees] == [
+            (Kind.FEE, 100),
+            (Kind.FEE_ADJUSTMENT, 7),
+            (Kind.FEE_ADJUSTMENT, -14),
+        ]
+        assert all(fact.key == f"{fact.kind.lower()}:{fact.reference}" for fact in fees)
+        balances = [event for event in await read_webhooks(stage, charge) if event.topic is Topic.BALANCE]
+        told = by_key(fact for event in balances for fact in event.facts)
+        assert by_key(fees).items() <= told.items() <= by_key(charge.facts).items()
+
+    # -- Disputes
+
+    @pytest.mark.covers("PAY-036", "PAY-037")
+    @pytest.mark.parametrize(
+        ("deed", "ends", "fee"), [("win", Kind.DISPUTE_WON, 1_500), ("lose", Kind.DISPUTE_LOST, 0)]
+    )
+    async def test_a_dispute_is_opened_and_decided(self, stage: Stage, deed: str, ends: FactKind, fee: int):
+        _, charge = await paid(stage)
+        await stage.do("dispute", charge.id)
+        opened = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts[-1]
+        assert (opened.kind, opened.amount_minor, opened.fee_minor) == (Kind.DISPUTE_OPENED, 5_000, 1_500)
+        await stage.do(deed, charge.id)
+        closed = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts[-1]
+        assert (closed.kind, closed.amount_minor, closed.fee_minor) == (ends, 5_000, fee)
+        assert closed.at > opened.at
+        events = {event.envelope.type: event for event in await read_webhooks(stage, charge)}
+        assert events["charge.dispute.created"].facts == (opened,)
+        assert events["charge.dispute.closed"].facts == (opened, closed), "who hears the end first missed nothing"
+
+    # -- What the provider tells and books
+
+    async def test_the_list_of_events_has_everything_that_webhooks_told(self, stage: Stage):
+        began = datetime.now(UTC) - YESTERDAY
+        order, charge = await paid(stage)
+        await stage.do("tell_fees", charge.id)
+        await stage.gateway.refund(a_refund_order(order, charge, 5_000))
+        account = sure(Account, await stage.gateway.open_account(an_account_order()))
+        await stage.do("complete", account.id)
+        told = {each.body for each in await stage.webhooks()}
+        listed = await all_events(stage.gateway, began)
+        assert told <= set(listed)
+        assert len(listed) == len(set(listed))
+        read = [stage.gateway.read(payload, stage.gateway.provider) for payload in listed]
+        [updated] = [event for event in read if event.account and event.account.id == account.id]
+        assert updated.envelope.source != stage.gateway.provider, "it came on the other route"
+        assert await all_events(stage.gateway, datetime.now(UTC) + YESTERDAY) == []
+
+    async def test_its_books_say_what_its_facts_say(self, stage: Stage):
+        organization = OrganizationId.new()
+        order, charge = await paid(stage, organization=organization)
+        await stage.do("tell_fees", charge.id)
+        await stage.do("adjust_fee", charge.id, amount=-3)
+        await stage.gateway.refund(a_refund_order(order, charge, 1_000))
+        await stage.do("dispute", charge.id, amount=4_000)
+        await stage.do("win", charge.id)
+        facts = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts
+        moved = await all_movements(stage.gateway, organization)
+        assert [(each.kind, each.reference, each.amount_minor) for each in moved] == list(booked(facts))
+        assert {(each.payment, each.organization, each.currency) for each in moved} == {
+            (order.payment, organization, "EUR")
+        }
+        assert [each.at for each in moved] == sorted(each.at for each in moved)
+        assert await all_movements(stage.gateway, OrganizationId.new()) == []
+
+    # -- Webhooks
+
+    @pytest.mark.covers("PAY-011", "FIN-061")
+    async def test_a_webhook_counts_on_its_own_route_and_while_it_is_fresh(self, stage: Stage):
+        await paid(stage)
+        verify, now = stage.gateway.verify, datetime.now(UTC)
+        webhook = (await stage.webhooks())[-1]
+        envelope = verify(webhook.body, webhook.headers, webhook.path, now)
+        assert envelope
+        assert envelope.livemode is stage.gateway.livemode
+        assert envelope.id
+        other = "/api/organizacao/payouts/webhook"
+        assert verify(webhook.body, webhook.headers, other, now) is None
+        assert verify(webhook.body + b" ", webhook.headers, webhook.path, now) is None
+        assert verify(webhook.body, {}, webhook.path, now) is None
+        for late in (timedelta(seconds=-330), timedelta(seconds=330)):
+            assert verify(webhook.body, webhook.headers, webhook.path, now + late) is None
+
+    @pytest.mark.covers("PAY-018")
+    async def test_an_event_of_a_type_that_we_do_not_deal_with_means_nothing(self, stage: Stage):
+        await paid(stage)
+        webhook = (await stage.webhooks())[-1]
+        strange = msgspec.json.decode(webhook.body)
+        strange["type"] = "customer.created"
+        event = stage.gateway.read(msgspec.json.encode(strange), stage.gateway.provider)
+        assert (event.topic, event.facts) == (Topic.NOTHING, ())
+
+    @pytest.mark.parametrize("payload", [b"", b"{", b"[]", b"null", b'{"id": 1}', b"\xff\xfe"])
+    async def test_a_payload_that_is_no_event_is_malformed(self, stage: Stage, payload: bytes):
+        with pytest.raises(Malformed):
+            stage.gateway.read(payload, stage.gateway.provider)
+
+    # -- Accounts and payouts
+
+    @pytest.mark.covers("FIN-004")
+    async def test_an_account_is_standard_and_opens_when_its_owner_has_told_everything(self, stage: Stage):
+        order = an_account_order()
+        account = sure(Account, await stage.gateway.open_account(order))
+        assert (account.type, account.charges_enabled, account.payouts_enabled) == ("standard", False, False)
+        assert account.requirements_due
+        assert (account.organization, account.livemode) == (order.organization, False)
+        assert await stage.gateway.open_account(order) == account
+        link = sure(AccountLink, await stage.gateway.link_account(Caller(), account.id, "http://127.0.0.1:8000/back"))
+        assert account.id in link.url
+        await stage.do("complete", account.id)
+        enabled = sure(Account, await stage.gateway.find_account(Caller(), account.id))
+        assert (enabled.charges_enabled, enabled.requirements_due) == (True, ())
+        [webhook] = [each for each in await stage.webhooks() if account.id.encode() in each.body]
+        envelope = stage.gateway.verify(webhook.body, webhook.headers, webhook.path, datetime.now(UTC))
+        assert envelope
+        assert envelope.account == account.id
+        event = stage.gateway.read(webhook.body, envelope.source)
+        assert (event.topic, event.account, event.organization) == (Topic.ACCOUNT, enabled, order.organization)
+        await stage.do("restrict", account.id)
+        restricted = sure(Account, await stage.gateway.find_account(Caller(), account.id))
+        assert not restricted.payouts_enabled
+        assert await stage.gateway.find_account(Caller(), "acct_0000000000000000") is None
+
+    @pytest.mark.covers("PAY-038")
+    @pytest.mark.parametrize(("deed", "ends"), [("arrive", PayoutStatus.PAID), ("fail", PayoutStatus.FAILED)])
+    async def test_a_payout_arrives_or_comes_back(self, stage: Stage, deed: str, ends: PayoutStatus):
+        order = an_account_order()
+        account = sure(Account, await stage.gateway.open_account(order))
+        payout = a_payout_order(account.id, order.organization)
+        sure(Refused, await stage.gateway.pay_out(payout))
+        await stage.do("complete", account.id)
+        payout = a_payout_order(account.id, order.organization)
+        assert await stage.gateway.find_payout(payout) is None
+        made = sure(Payout, await stage.gateway.pay_out(payout))
+        assert await stage.gateway.pay_out(payout) == made
+        await stage.do(deed, made.id)
+        found = sure(Payout, await stage.gateway.find_payout(payout))
+        assert (found.status, found.amount_minor, bool(found.code)) == (ends, 8_500, ends is PayoutStatus.FAILED)
+        moved = [each.kind for each in await all_movements(stage.gateway, order.organization)]
+        returned = [MovementKind.PAYOUT_RETURNED] if ends is PayoutStatus.FAILED else []
+        assert moved == [MovementKind.PAYOUT, *returned]
+        [webhook] = [each for each in await stage.webhooks() if made.id.encode() in each.body]
+        envelope = stage.gateway.verify(webhook.body, webhook.headers, webhook.path, datetime.now(UTC))
+        assert envelope
+        event = stage.gateway.read(webhook.body, envelope.source)
+        assert (event.topic, event.payout, envelope.account) == (Topic.PAYOUT, found, account.id)
+
+    async def test_trouble_is_not_an_answer(self, stage: Stage):
+        answers = [await stage.gateway.open_charge(a_charge_order(amount_minor=0)) for _ in range(2)]
+        assert not any(isinstance(each, Charge | NotSent | Unknown) for each in answers)
+        assert await stage.gateway.find_payout(a_payout_order("acct_0", OrganizationId.new(), key=uuid4())) is None
+
+
+def booked(facts: Any) -> Any:
+    """The rows that a provider's books must have for these facts."""
+    for fact in facts:
+        match fact.kind:
+            case Kind.CAPTURED:
+                yield MovementKind.CHARGE, fact.reference, fact.amount_minor
+            case Kind.FEE | Kind.FEE_ADJUSTMENT:
+                yield MovementKind.FEE, fact.reference, fact.amount_minor
+            case Kind.REFUNDED:
+                yield MovementKind.REFUND, fact.reference, fact.amount_minor
+            case Kind.DISPUTE_OPENED:
+                yield MovementKind.DISPUTE, fact.reference, fact.amount_minor
+                yield MovementKind.DISPUTE_FEE, fact.reference, fact.fee_minor
+            case Kind.DISPUTE_WON:
+                yield MovementKind.DISPUTE_RETURNED, fact.reference, fact.amount_minor
+                yield MovementKind.DISPUTE_FEE_RETURNED, fact.reference, fact.fee_minor
