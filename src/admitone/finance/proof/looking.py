@@ -19,6 +19,6 @@ class Look:
     organization: OrganizationId
     caller: Caller
     read: Callable[..., Awaitable[Any]]
-    """`read(query, *args)`, in the organisation's own scope."""
+    """`read(query, *args)`, in the organisation's own scope; or in another, if it is named."""
     tell: Callable[[Check, int], None] = _silent
     """How far it is: so many rows more."""

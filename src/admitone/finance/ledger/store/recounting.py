@@ -37,10 +37,11 @@ SUM_FOLDABLE = """
               FROM ledger.delta AS d
              WHERE d.organization_id = $1),
            marked AS (
-            SELECT p.*, (SELECT m.seal
-                           FROM ledger.seal_member AS m
-                          WHERE m.organization_id = $1
-                            AND m.transfer_id = p.id) AS seal
+            SELECT p.id, p.debit_account, p.credit_account, p.payee_id, p.currency, p.city_code, p.amount_minor,
+                   (SELECT m.seal
+                      FROM ledger.seal_member AS m
+                     WHERE m.organization_id = $1
+                       AND m.transfer_id = p.id) AS seal
               FROM page AS p),
            moved AS (
             SELECT debit_account, credit_account, payee_id, currency, city_code, sum(amount_minor)::bigint AS minor

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import blake2b
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 from uuid import UUID
 
 from admitone.finance.gateways.api import Movement, MovementKind, MovementPage
@@ -22,13 +22,18 @@ from admitone.finance.ledger import api as ledger
 from admitone.finance.ledger.api import Account, EntryType
 from admitone.finance.proof.looking import Look
 from admitone.finance.proof.model import Both, Check, Difference, Differences, Figures, Finding, Word
+from admitone.finance.webhooks import api as webhooks
 from admitone.kernel.db import Tx
+from admitone.kernel.ids import OrganizationId
 from admitone.kernel.ports import Unwired
 
 BUCKETS: Final = 4_096
 WIDTH: Final = 1 << 64
 IN_FLIGHT: Final = timedelta(minutes=15)
 """Longer than a webhook, or the sweep that makes up for a lost one, takes."""
+LONGEST_WAIT: Final = timedelta(days=1)
+"""However long an event of ours waits in the queue: what is older is not waiting for it."""
+WAITING: Final = 1_000
 TRIES: Final = 5
 PAUSE: Final = timedelta(milliseconds=200)
 
@@ -95,7 +100,8 @@ class Seen:
 class Sums:
     """Both streams, summed up."""
 
-    now: datetime
+    since: datetime
+    until: datetime
     secret: bytes = field(default_factory=lambda: os.urandom(16))
     buckets: list[int] = field(default_factory=lambda: [0] * BUCKETS)
     young: dict[Object, int] = field(default_factory=dict)
@@ -115,7 +121,7 @@ class Sums:
 
     def is_young(self, at: datetime) -> bool:
         """A moment ago; what says that it will be is not believed."""
-        return abs(self.now - at) < IN_FLIGHT
+        return self.since < at < self.until
 
     @property
     def flying(self) -> set[Object]:
@@ -146,7 +152,9 @@ class NotTold(Exception):
 
 async def check_provider(look: Look) -> Finding:
     now: datetime = await look.read(_now)
-    sums = Sums(now)
+    oldest: datetime | None = await look.read(_oldest_waiting, look.organization, scope=webhooks.PLATFORM)
+    since = max(min(now, oldest or now) - IN_FLIGHT, now - LONGEST_WAIT)
+    sums = Sums(since, now + IN_FLIGHT)
     try:
         gateways = GATEWAYS().all()
         await _each(look, gateways, lambda row, there: sums.add(row, there=there), sums)
@@ -263,6 +271,15 @@ def _named(differing: dict[Object, Seen]) -> Iterator[Difference]:
 def _of(about: Object, seen: Seen) -> Difference:
     word = Word.AMOUNT if seen.there and seen.here else Word.MISSING_HERE if seen.there else Word.MISSING_THERE
     return Difference(word, about.where, seen.here, seen.there, about.currency)
+
+
+async def _oldest_waiting(tx: Tx, organization: OrganizationId) -> datetime | None:
+    """When the first event came that is this organisation's, or may be, and has had no effect yet."""
+    waiting = await webhooks.list_receipts(tx, webhooks.ReceiptState.RECEIVED, None, WAITING)
+    ours = [row["received_at"] for row in waiting if row["organization_id"] in (None, organization.uuid)]
+    if not ours and len(waiting) == WAITING:
+        return cast("datetime", waiting[-1]["received_at"])  # The queue is longer: ours may begin after these.
+    return min(ours, default=None)
 
 
 async def _now(tx: Tx) -> datetime:
