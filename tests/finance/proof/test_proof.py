@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import asyncpg
 import pytest
@@ -16,11 +17,14 @@ from admitone.finance.ledger import api as ledger
 from admitone.finance.ledger.api import Event
 from admitone.finance.proof import store
 from admitone.finance.proof.checks import provider
+from admitone.finance.proof.checks.balances import check_balances
+from admitone.finance.proof.looking import Look
 from admitone.finance.proof.model import Check, Verdict
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.batch import Batcher
 from admitone.kernel.clock import Clock
 from admitone.kernel.db import Database
+from admitone.kernel.scope import Caller
 from tests.finance.ledger.books import a_posting, booked
 from tests.finance.lives import FEES, PAY, a_busy_life, deed, live
 from tests.finance.proof.books import AN_HOUR, Vandal, an_old_world, places, proved, red, rolled, unheard_of, words
@@ -241,7 +245,10 @@ async def test_what_is_in_flight_does_not_hide_what_is_not(
     assert findings[P].figures.counts["inFlight"] == 1
 
 
-async def test_two_differences_do_not_cancel_each_other_out(sold: World, database: Database, batcher: Batcher):
+async def test_two_differences_do_not_cancel_each_other_out(
+    sold: World, database: Database, batcher: Batcher, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(provider, "BUCKETS", 1)
     unheard_of(sold, 500, "ch_more")
     unheard_of(sold, -500, "ch_less")
     findings = await proved(database, batcher, sold.organization)
@@ -290,6 +297,24 @@ async def test_another_organisation_stays_green(
         kept = {noted.finding.check: noted for noted in await database.read(other.scope, store.list_own)}
         assert [*kept] == [T, B, P, C]
         assert {noted.organization for noted in kept.values()} == {other.organization}
+
+
+async def test_what_is_posted_and_rolled_while_we_look_is_no_difference(sold: World):
+    """The balances were read at a seal, and are compared with what is under it."""
+    looks = 0
+
+    async def read(query: Any, *args: Any) -> Any:
+        nonlocal looks
+        looks += 1
+        found = await sold.database.read(sold.scope, query, *args)
+        if looks <= 3:
+            await live(sold, (PAY,))
+            await rolled(sold)
+        return found
+
+    finding = await check_balances(Look(sold.organization, Caller(), read))
+    assert finding.verdict is Verdict.GREEN, finding.figures
+    assert looks > 3
 
 
 async def test_a_page_of_one_finds_what_a_page_of_many_finds(
