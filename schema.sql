@@ -257,30 +257,42 @@ END
 $$;
 ALTER FUNCTION payments.find_refs(asking uuid, of_provider text, types text[], ids text[], OUT object_type text, OUT object_id text, OUT organization_id uuid, OUT payment_id uuid) OWNER TO admitone_owner;
 
--- Name: put_refs(uuid, text[], text[], text[], uuid[], timestamp with time zone); Type: FUNCTION; Schema: payments; Owner: admitone_owner
-CREATE FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text) RETURNS SETOF record
+-- Name: put_refs(uuid, text[], text[], text[], uuid[], integer[], timestamp with time zone); Type: FUNCTION; Schema: payments; Owner: admitone_owner
+CREATE FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], claims integer[], at timestamp with time zone) RETURNS SETOF integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
+DECLARE
+    refused integer[];
 BEGIN
     IF organization IS DISTINCT FROM NULLIF(current_setting('app.organization_id', true), '')::uuid THEN
         RAISE EXCEPTION 'another organisation''s references' USING ERRCODE = 'insufficient_privilege';
     END IF;
-    INSERT INTO payments.provider_ref (provider, object_type, object_id, organization_id, payment_id, created_at)
-    SELECT v.provider, v.type, v.id, organization, v.payment, at
-      FROM unnest(providers, types, ids, payment_ids) AS v(provider, type, id, payment)
-     ORDER BY v.provider, v.type, v.id
-        ON CONFLICT DO NOTHING;
-    RETURN QUERY
-    SELECT r.provider, r.object_type, r.object_id
-      FROM unnest(providers, types, ids, payment_ids) AS v(provider, type, id, payment)
+    SELECT COALESCE(array_agg(DISTINCT v.claim), '{}') INTO refused
+      FROM unnest(providers, types, ids, payment_ids, claims) AS v(provider, type, id, payment, claim)
      CROSS JOIN LATERAL (SELECT s.* FROM payments.provider_ref AS s
                           WHERE s.provider = v.provider AND s.object_type = v.type AND s.object_id = v.id
                          OFFSET 0) AS r
      WHERE r.organization_id <> organization OR r.payment_id IS DISTINCT FROM v.payment;
+    INSERT INTO payments.provider_ref (provider, object_type, object_id, organization_id, payment_id, created_at)
+    SELECT v.provider, v.type, v.id, organization, v.payment, at
+      FROM unnest(providers, types, ids, payment_ids, claims) AS v(provider, type, id, payment, claim)
+     WHERE v.claim <> ALL (refused)
+     ORDER BY v.provider, v.type, v.id
+        ON CONFLICT DO NOTHING;
+    -- Two claimed the same at once: whoever comes again finds whose it became.
+    IF EXISTS (SELECT FROM unnest(providers, types, ids, payment_ids, claims) AS v(provider, type, id, payment, claim)
+                CROSS JOIN LATERAL (SELECT s.* FROM payments.provider_ref AS s
+                                     WHERE s.provider = v.provider AND s.object_type = v.type AND s.object_id = v.id
+                                    OFFSET 0) AS r
+                WHERE v.claim <> ALL (refused)
+                  AND (r.organization_id <> organization OR r.payment_id IS DISTINCT FROM v.payment)) THEN
+        RAISE EXCEPTION 'claimed by another meanwhile' USING ERRCODE = 'serialization_failure';
+    END IF;
+    RETURN QUERY SELECT unnest(refused);
 END
 $$;
-ALTER FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text) OWNER TO admitone_owner;
+ALTER FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], claims integer[], at timestamp with time zone) OWNER TO admitone_owner;
 
 -- Name: claim(text, uuid[], text[], timestamp with time zone); Type: FUNCTION; Schema: usernames; Owner: admitone_owner
 CREATE FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) RETURNS SETOF record
@@ -1198,7 +1210,7 @@ CREATE TABLE ledger.transfer (
     CONSTRAINT transfer_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT transfer_event_check CHECK (((length(event) >= 1) AND (length(event) <= 40))),
     CONSTRAINT transfer_flow_check CHECK (((length(flow) >= 1) AND (length(flow) <= 40))),
-    CONSTRAINT transfer_is_of_a_template CHECK ((((((entry_type || ' '::text) || debit_account) || ' '::text) || credit_account) = ANY (ARRAY['CAMPAIGN_CHARGEBACK deferred_revenue disputed_funds'::text, 'CAMPAIGN_EARNED deferred_revenue coupon_revenue'::text, 'CAMPAIGN_PREPAYMENT merchant_account deferred_revenue'::text, 'CAMPAIGN_REFUND deferred_revenue refunds_payable'::text, 'CAMPAIGN_REFUND_MIRROR refunds_payable deferred_revenue'::text, 'CHARGEBACK_GROSS customer_deposits disputed_funds'::text, 'CHARGEBACK_GROSS org_payable disputed_funds'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'COMMISSION_EARNED commissions_payable commission_revenue'::text, 'COMMISSION_SWEEP merchant_account cash_reserve'::text, 'DISPUTE_FEE org_payable merchant_account'::text, 'DISPUTE_FEE_REVERSAL merchant_account org_payable'::text, 'DISPUTE_FUNDS_REINSTATED cash_reserve disputed_funds'::text, 'DISPUTE_FUNDS_REINSTATED merchant_account disputed_funds'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds cash_reserve'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds merchant_account'::text, 'GROSS cash_reserve customer_deposits'::text, 'GROSS merchant_account org_payable'::text, 'PAYOUT_DUE customer_deposits org_payable'::text, 'PAYOUT_FAILED payouts_in_transit org_settlements'::text, 'PAYOUT_INITIATED org_settlements payouts_in_transit'::text, 'PAYOUT_PAID payouts_in_transit cash_reserve'::text, 'PLATFORM_FEE customer_deposits commissions_payable'::text, 'PLATFORM_FEE org_payable platform_fee_revenue'::text, 'PROCESSOR_FEES_ADJUSTMENT gateway_fee_expense merchant_account'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account gateway_fee_expense'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account org_payable'::text, 'PROCESSOR_FEES_ADJUSTMENT org_payable merchant_account'::text, 'PROCESSOR_FEES_FINAL gateway_fee_expense gateway_fees_payable'::text, 'PROCESSOR_FEES_FINAL org_payable merchant_account'::text, 'PROCESSOR_FEES_SETTLED gateway_fees_payable merchant_account'::text, 'RECON_ROUNDING cash_reserve rounding_adjustment'::text, 'RECON_ROUNDING merchant_account rounding_adjustment'::text, 'RECON_ROUNDING rounding_adjustment cash_reserve'::text, 'RECON_ROUNDING rounding_adjustment merchant_account'::text, 'REFUND_GROSS customer_deposits refunds_payable'::text, 'REFUND_GROSS org_payable refunds_payable'::text, 'REFUND_GROSS_MIRROR refunds_payable customer_deposits'::text, 'REFUND_GROSS_MIRROR refunds_payable org_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR customer_deposits commissions_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable commission_revenue'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable platform_fee_revenue'::text, 'REFUND_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'REFUND_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'REFUND_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account gateway_fee_expense'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account org_payable'::text, 'REFUND_SETTLED refunds_payable cash_reserve'::text, 'REFUND_SETTLED refunds_payable merchant_account'::text, 'RESALE_SELLER_SHARE org_payable resale_seller_payable'::text, 'SELLER_PAID resale_seller_payable merchant_account'::text, 'TAX_REMITTED tax_payable cash_reserve'::text, 'TAX_WITHHELD customer_deposits tax_payable'::text, 'TRANSFER_REVERSAL merchant_account org_settlements'::text, 'TRANSFER_REVERSAL_MIRROR org_settlements merchant_account'::text, 'TRANSFER_TO_ORG org_settlements merchant_account'::text, 'UNAPPLIED_APPLIED unapplied_receipts cash_reserve'::text, 'UNAPPLIED_APPLIED unapplied_receipts merchant_account'::text, 'UNAPPLIED_CHARGEBACK unapplied_receipts disputed_funds'::text, 'UNAPPLIED_RECEIPT cash_reserve unapplied_receipts'::text, 'UNAPPLIED_RECEIPT merchant_account unapplied_receipts'::text, 'UNAPPLIED_REFUND unapplied_receipts refunds_payable'::text]))),
+    CONSTRAINT transfer_is_of_a_template CHECK ((((((entry_type || ' '::text) || debit_account) || ' '::text) || credit_account) = ANY (ARRAY['CAMPAIGN_CHARGEBACK deferred_revenue disputed_funds'::text, 'CAMPAIGN_EARNED deferred_revenue coupon_revenue'::text, 'CAMPAIGN_PREPAYMENT merchant_account deferred_revenue'::text, 'CAMPAIGN_REFUND deferred_revenue refunds_payable'::text, 'CAMPAIGN_REFUND_MIRROR refunds_payable deferred_revenue'::text, 'CHARGEBACK_GROSS customer_deposits disputed_funds'::text, 'CHARGEBACK_GROSS org_payable disputed_funds'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'COMMISSION_EARNED commissions_payable commission_revenue'::text, 'COMMISSION_SWEEP merchant_account cash_reserve'::text, 'DISPUTE_FEE org_payable merchant_account'::text, 'DISPUTE_FEE_REVERSAL merchant_account org_payable'::text, 'DISPUTE_FUNDS_REINSTATED cash_reserve disputed_funds'::text, 'DISPUTE_FUNDS_REINSTATED merchant_account disputed_funds'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds cash_reserve'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds merchant_account'::text, 'GROSS cash_reserve customer_deposits'::text, 'GROSS merchant_account org_payable'::text, 'PAYOUT_DUE customer_deposits org_payable'::text, 'PAYOUT_FAILED payouts_in_transit org_settlements'::text, 'PAYOUT_INITIATED org_settlements payouts_in_transit'::text, 'PAYOUT_PAID payouts_in_transit cash_reserve'::text, 'PLATFORM_FEE customer_deposits commissions_payable'::text, 'PLATFORM_FEE org_payable platform_fee_revenue'::text, 'PROCESSOR_FEES_ADJUSTMENT gateway_fee_expense merchant_account'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account gateway_fee_expense'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account org_payable'::text, 'PROCESSOR_FEES_ADJUSTMENT org_payable merchant_account'::text, 'PROCESSOR_FEES_FINAL gateway_fee_expense gateway_fees_payable'::text, 'PROCESSOR_FEES_FINAL org_payable merchant_account'::text, 'PROCESSOR_FEES_SETTLED gateway_fees_payable merchant_account'::text, 'RECON_ROUNDING cash_reserve rounding_adjustment'::text, 'RECON_ROUNDING merchant_account rounding_adjustment'::text, 'RECON_ROUNDING rounding_adjustment cash_reserve'::text, 'RECON_ROUNDING rounding_adjustment merchant_account'::text, 'REFUND_GROSS customer_deposits refunds_payable'::text, 'REFUND_GROSS org_payable refunds_payable'::text, 'REFUND_GROSS_MIRROR refunds_payable customer_deposits'::text, 'REFUND_GROSS_MIRROR refunds_payable org_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR customer_deposits commissions_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable commission_revenue'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable platform_fee_revenue'::text, 'REFUND_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'REFUND_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'REFUND_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account gateway_fee_expense'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account org_payable'::text, 'REFUND_SETTLED refunds_payable cash_reserve'::text, 'REFUND_SETTLED refunds_payable merchant_account'::text, 'REFUND_SETTLED_MIRROR cash_reserve refunds_payable'::text, 'REFUND_SETTLED_MIRROR merchant_account refunds_payable'::text, 'RESALE_SELLER_SHARE org_payable resale_seller_payable'::text, 'SELLER_PAID resale_seller_payable merchant_account'::text, 'TAX_REMITTED tax_payable cash_reserve'::text, 'TAX_WITHHELD customer_deposits tax_payable'::text, 'TRANSFER_REVERSAL merchant_account org_settlements'::text, 'TRANSFER_REVERSAL_MIRROR org_settlements merchant_account'::text, 'TRANSFER_TO_ORG org_settlements merchant_account'::text, 'UNAPPLIED_APPLIED unapplied_receipts cash_reserve'::text, 'UNAPPLIED_APPLIED unapplied_receipts merchant_account'::text, 'UNAPPLIED_CHARGEBACK unapplied_receipts disputed_funds'::text, 'UNAPPLIED_RECEIPT cash_reserve unapplied_receipts'::text, 'UNAPPLIED_RECEIPT merchant_account unapplied_receipts'::text, 'UNAPPLIED_REFUND unapplied_receipts refunds_payable'::text, 'UNAPPLIED_REFUND_MIRROR refunds_payable unapplied_receipts'::text]))),
     CONSTRAINT transfer_line_check CHECK ((line >= 0)),
     CONSTRAINT transfer_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
     CONSTRAINT transfer_source_id_check CHECK (((length(source_id) >= 1) AND (length(source_id) <= 64))),
@@ -1244,6 +1256,7 @@ CREATE VIEW ledger.journal_line WITH (security_invoker='true') AS
             WHEN 'TRANSFER_REVERSAL_MIRROR'::text THEN 'payout_due'::text
             WHEN 'PROCESSOR_FEES_SETTLED'::text THEN 'gateway_fee'::text
             WHEN 'REFUND_SETTLED'::text THEN 'refund_processed'::text
+            WHEN 'REFUND_SETTLED_MIRROR'::text THEN 'refund_processed'::text
             WHEN 'DISPUTE_FUNDS_WITHDRAWN'::text THEN 'refund_processed'::text
             WHEN 'DISPUTE_FUNDS_REINSTATED'::text THEN 'refund_processed'::text
             WHEN 'COMMISSION_EARNED'::text THEN 'commission_taken'::text
@@ -1256,6 +1269,7 @@ CREATE VIEW ledger.journal_line WITH (security_invoker='true') AS
             WHEN 'UNAPPLIED_RECEIPT'::text THEN 'payment_received'::text
             WHEN 'UNAPPLIED_APPLIED'::text THEN 'payment_received'::text
             WHEN 'UNAPPLIED_REFUND'::text THEN 'refund_processed'::text
+            WHEN 'UNAPPLIED_REFUND_MIRROR'::text THEN 'refund_processed'::text
             WHEN 'UNAPPLIED_CHARGEBACK'::text THEN 'refund_processed'::text
             WHEN 'CAMPAIGN_PREPAYMENT'::text THEN 'payment_received'::text
             WHEN 'CAMPAIGN_EARNED'::text THEN 'commission_taken'::text
@@ -3339,9 +3353,9 @@ REVOKE ALL ON FUNCTION kernel.retention_of(target regclass, OUT aged_by text, OU
 REVOKE ALL ON FUNCTION payments.find_refs(asking uuid, of_provider text, types text[], ids text[], OUT object_type text, OUT object_id text, OUT organization_id uuid, OUT payment_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION payments.find_refs(asking uuid, of_provider text, types text[], ids text[], OUT object_type text, OUT object_id text, OUT organization_id uuid, OUT payment_id uuid) TO admitone_app;
 
--- Name: FUNCTION put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text); Type: ACL; Schema: payments; Owner: admitone_owner
-REVOKE ALL ON FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text) FROM PUBLIC;
-GRANT ALL ON FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamp with time zone, OUT provider text, OUT object_type text, OUT object_id text) TO admitone_app;
+-- Name: FUNCTION put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], claims integer[], at timestamp with time zone); Type: ACL; Schema: payments; Owner: admitone_owner
+REVOKE ALL ON FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], claims integer[], at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION payments.put_refs(organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], claims integer[], at timestamp with time zone) TO admitone_app;
 
 -- Name: FUNCTION claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone); Type: ACL; Schema: usernames; Owner: admitone_owner
 REVOKE ALL ON FUNCTION usernames.claim(kind text, owners uuid[], names text[], at timestamp with time zone, OUT place bigint, OUT outcome text, OUT until timestamp with time zone) FROM PUBLIC;

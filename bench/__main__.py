@@ -5,7 +5,7 @@ Runs every bench and fails when a figure that must be reached is not.
 
 import sys
 
-from bench import identity, jobs, ledger, toy
+from bench import gateways, identity, jobs, ledger, toy, webhooks
 from bench.figures import Figures
 
 
@@ -15,6 +15,8 @@ def main() -> int:
     jobs.measure(figures)
     identity.measure(figures)
     ledger.measure(figures)
+    gateways.measure(figures)
+    webhooks.measure(figures)
     if figures.missed:
         print(f"\nMissed: {', '.join(figures.missed)}")
         return 1

@@ -85,6 +85,8 @@ CREATE TABLE ledger.transfer (
         'REFUND_PROCESSOR_FEES_REVERSAL merchant_account org_payable',
         'REFUND_SETTLED refunds_payable cash_reserve',
         'REFUND_SETTLED refunds_payable merchant_account',
+        'REFUND_SETTLED_MIRROR cash_reserve refunds_payable',
+        'REFUND_SETTLED_MIRROR merchant_account refunds_payable',
         'RESALE_SELLER_SHARE org_payable resale_seller_payable',
         'SELLER_PAID resale_seller_payable merchant_account',
         'TAX_REMITTED tax_payable cash_reserve',
@@ -97,7 +99,8 @@ CREATE TABLE ledger.transfer (
         'UNAPPLIED_CHARGEBACK unapplied_receipts disputed_funds',
         'UNAPPLIED_RECEIPT cash_reserve unapplied_receipts',
         'UNAPPLIED_RECEIPT merchant_account unapplied_receipts',
-        'UNAPPLIED_REFUND unapplied_receipts refunds_payable'
+        'UNAPPLIED_REFUND unapplied_receipts refunds_payable',
+        'UNAPPLIED_REFUND_MIRROR refunds_payable unapplied_receipts'
     ))
 );
 -- A page of a statement is the end of one of these and of the other.
@@ -266,6 +269,7 @@ CREATE VIEW ledger.journal_line WITH (security_invoker = true) AS
                WHEN 'TRANSFER_REVERSAL_MIRROR' THEN 'payout_due'
                WHEN 'PROCESSOR_FEES_SETTLED' THEN 'gateway_fee'
                WHEN 'REFUND_SETTLED' THEN 'refund_processed'
+               WHEN 'REFUND_SETTLED_MIRROR' THEN 'refund_processed'
                WHEN 'DISPUTE_FUNDS_WITHDRAWN' THEN 'refund_processed'
                WHEN 'DISPUTE_FUNDS_REINSTATED' THEN 'refund_processed'
                WHEN 'COMMISSION_EARNED' THEN 'commission_taken'
@@ -278,6 +282,7 @@ CREATE VIEW ledger.journal_line WITH (security_invoker = true) AS
                WHEN 'UNAPPLIED_RECEIPT' THEN 'payment_received'
                WHEN 'UNAPPLIED_APPLIED' THEN 'payment_received'
                WHEN 'UNAPPLIED_REFUND' THEN 'refund_processed'
+               WHEN 'UNAPPLIED_REFUND_MIRROR' THEN 'refund_processed'
                WHEN 'UNAPPLIED_CHARGEBACK' THEN 'refund_processed'
                WHEN 'CAMPAIGN_PREPAYMENT' THEN 'payment_received'
                WHEN 'CAMPAIGN_EARNED' THEN 'commission_taken'

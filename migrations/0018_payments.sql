@@ -269,31 +269,42 @@ ALTER TABLE payments.provider_ref ENABLE ROW LEVEL SECURITY;
 ALTER TABLE payments.provider_ref FORCE ROW LEVEL SECURITY;
 CREATE POLICY owner_by_function ON payments.provider_ref TO admitone_owner USING (true) WITH CHECK (true);
 
--- Those that are another's, which the caller must not have: nothing is written over.
+-- Numbers of the claims that name what is another's: of those nothing is written, and nothing is ever written over.
 CREATE FUNCTION payments.put_refs(
-    organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], at timestamptz,
-    OUT provider text, OUT object_type text, OUT object_id text)
-RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    organization uuid, providers text[], types text[], ids text[], payment_ids uuid[], claims integer[], at timestamptz)
+RETURNS SETOF integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    refused integer[];
 BEGIN
     IF organization IS DISTINCT FROM NULLIF(current_setting('app.organization_id', true), '')::uuid THEN
         RAISE EXCEPTION 'another organisation''s references' USING ERRCODE = 'insufficient_privilege';
     END IF;
-    INSERT INTO payments.provider_ref (provider, object_type, object_id, organization_id, payment_id, created_at)
-    SELECT v.provider, v.type, v.id, organization, v.payment, at
-      FROM unnest(providers, types, ids, payment_ids) AS v(provider, type, id, payment)
-     ORDER BY v.provider, v.type, v.id
-        ON CONFLICT DO NOTHING;
-    RETURN QUERY
-    SELECT r.provider, r.object_type, r.object_id
-      FROM unnest(providers, types, ids, payment_ids) AS v(provider, type, id, payment)
+    SELECT COALESCE(array_agg(DISTINCT v.claim), '{}') INTO refused
+      FROM unnest(providers, types, ids, payment_ids, claims) AS v(provider, type, id, payment, claim)
      CROSS JOIN LATERAL (SELECT s.* FROM payments.provider_ref AS s
                           WHERE s.provider = v.provider AND s.object_type = v.type AND s.object_id = v.id
                          OFFSET 0) AS r
      WHERE r.organization_id <> organization OR r.payment_id IS DISTINCT FROM v.payment;
+    INSERT INTO payments.provider_ref (provider, object_type, object_id, organization_id, payment_id, created_at)
+    SELECT v.provider, v.type, v.id, organization, v.payment, at
+      FROM unnest(providers, types, ids, payment_ids, claims) AS v(provider, type, id, payment, claim)
+     WHERE v.claim <> ALL (refused)
+     ORDER BY v.provider, v.type, v.id
+        ON CONFLICT DO NOTHING;
+    -- Two claimed the same at once: whoever comes again finds whose it became.
+    IF EXISTS (SELECT FROM unnest(providers, types, ids, payment_ids, claims) AS v(provider, type, id, payment, claim)
+                CROSS JOIN LATERAL (SELECT s.* FROM payments.provider_ref AS s
+                                     WHERE s.provider = v.provider AND s.object_type = v.type AND s.object_id = v.id
+                                    OFFSET 0) AS r
+                WHERE v.claim <> ALL (refused)
+                  AND (r.organization_id <> organization OR r.payment_id IS DISTINCT FROM v.payment)) THEN
+        RAISE EXCEPTION 'claimed by another meanwhile' USING ERRCODE = 'serialization_failure';
+    END IF;
+    RETURN QUERY SELECT unnest(refused);
 END
 $$;
-REVOKE EXECUTE ON FUNCTION payments.put_refs(uuid, text[], text[], text[], uuid[], timestamptz) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION payments.put_refs(uuid, text[], text[], text[], uuid[], timestamptz) TO admitone_app;
+REVOKE EXECUTE ON FUNCTION payments.put_refs(uuid, text[], text[], text[], uuid[], integer[], timestamptz) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION payments.put_refs(uuid, text[], text[], text[], uuid[], integer[], timestamptz) TO admitone_app;
 
 CREATE FUNCTION payments.find_refs(
     asking uuid, of_provider text, types text[], ids text[],

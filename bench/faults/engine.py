@@ -151,6 +151,7 @@ TENANT_TABLES = """
       FROM pg_policy AS p
       JOIN pg_class AS c ON c.oid = p.polrelid
      WHERE p.polname = 'app_own'
+       AND p.polcmd IN ('r', '*')
        AND has_table_privilege('admitone_app', c.oid, 'SELECT')
        AND EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attname = 'organization_id')
      ORDER BY 1

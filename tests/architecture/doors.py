@@ -3,6 +3,7 @@
 So a package may change everything behind its door. `entrypoints` knows every package, by its manifest.
 """
 
+import ast
 from collections.abc import Iterable
 
 from tests.architecture.source_tree import Source, imports
@@ -16,6 +17,7 @@ SHELVES_THAT_ARE_ONE_PACKAGE = ("kernel", "entrypoints", "entitlements")
 
 RESERVED = {
     "stripe": "admitone.finance.gateways.stripe",
+    **dict.fromkeys(("mercadopago", "openpix", "woovi"), "admitone.finance.gateways"),
     "asyncpg": "admitone.kernel",
     **dict.fromkeys(("aiosmtplib", "smtplib"), "admitone.foundation.mail.postman"),
     **dict.fromkeys(
@@ -24,6 +26,9 @@ RESERVED = {
     ),
 }
 """What only one place may import: processors' software, the driver of the database, whatever calls out."""
+
+ORDERS = ("open_charge", "cancel_charge", "find_ordered")
+ORDER_MONEY = ("admitone.finance.payments", "admitone.finance.gateways")
 
 MAY_IMPORT = {("admitone.entrypoints.run", "http.client")}
 """It asks its own child whether it is ready, before there is anything to call out with."""
@@ -53,6 +58,16 @@ def misplaced_dependencies(source: Iterable[Source]) -> list[str]:
         for node, imported in imports(each)
         for dependency, place in RESERVED.items()
         if _within(imported, dependency) and not _within(each.name, place) and (each.name, dependency) not in MAY_IMPORT
+    ]
+
+
+def foreign_orders(source: Iterable[Source]) -> list[str]:
+    """Orders at a payment provider, by whoever is not the one that gives them (FIN-002)."""
+    return [
+        f"{each.at(node)} calls {node.attr}; only {' and '.join(ORDER_MONEY)} may"
+        for each in source
+        for node in ast.walk(each.tree)
+        if isinstance(node, ast.Attribute) and node.attr in ORDERS and package_of(each.name) not in ORDER_MONEY
     ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.doors import closed_doors, misplaced_dependencies
+from tests.architecture.doors import closed_doors, foreign_orders, misplaced_dependencies
 from tests.architecture.source_tree import REPOSITORY, SOURCE, sources
 
 LAYERS_BROKEN = {
@@ -114,11 +114,12 @@ def test_an_open_door_is_open(tmp_path: Path, file: str, line: str):
     assert closed_doors(sources(plant(tmp_path, {file: line}))) == []
 
 
-@pytest.mark.covers("OPS-020")
+@pytest.mark.covers("OPS-020", "FIN-002", "PAY-074")
 @pytest.mark.parametrize(
     ("file", "line"),
     [
         ("admitone/verticals/events/commands.py", "import stripe"),
+        ("admitone/verticals/stays/commands.py", "from mercadopago import SDK"),
         ("admitone/finance/payments/commands.py", "from stripe.error import CardError"),
         ("admitone/finance/ledger/store.py", "def late():\n    import asyncpg"),
         ("admitone/engagement/feed/handlers.py", "from httpx import AsyncClient"),
@@ -148,3 +149,11 @@ def test_a_misplaced_dependency_is_seen(tmp_path: Path, file: str, line: str):
 )
 def test_a_dependency_in_its_place_is_left_alone(tmp_path: Path, file: str, line: str):
     assert misplaced_dependencies(sources(plant(tmp_path, {file: line}))) == []
+
+
+@pytest.mark.covers("FIN-002")
+def test_only_payments_orders_charges_of_a_provider(tmp_path: Path):
+    assert foreign_orders(sources(SOURCE)) == []
+    planted = {"admitone/verticals/events/commands.py": "async def sell(gateway):\n    await gateway.open_charge(None)"}
+    [violation] = foreign_orders(sources(plant(tmp_path, planted)))
+    assert violation.startswith("admitone/verticals/events/commands.py:2 calls open_charge")

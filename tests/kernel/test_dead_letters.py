@@ -225,3 +225,18 @@ async def test_under_a_name_everything_is_told_once_more_and_only_once(
             await database.run(scope, lambda tx: retell(tx, a_retelling("rebuild"), None))
         await until_idle(superuser, scope)
     assert len(await heard(database, scope)) == 2
+
+
+async def test_what_was_done_another_way_is_put_away_with_who_and_why(
+    database: Database, superuser: asyncpg.Connection
+):
+    scope, other = await an_organization(database), await an_organization(database)
+    letter = await a_dead_letter(database, superuser, scope)
+    away = [Replay(Caller(), letter, "ana", "done by hand")] * 2
+    assert await database.run(other, lambda tx: dead.put_away(tx, away[:1])) == [False]
+    assert await database.run(scope, lambda tx: dead.put_away(tx, away)) == [True, True]
+    assert await database.run(scope, lambda tx: dead.put_away(tx, away[:1])) == [False]
+    [refused] = await database.run(scope, lambda tx: dead.replay(tx, away[:1]))
+    assert isinstance(refused, DeadLetterReplayed)
+    [entry] = await superuser.fetch("SELECT action FROM kernel.audit_entry WHERE subject = $1", str(letter))
+    assert entry["action"] == "kernel.put_away_dead_letter"

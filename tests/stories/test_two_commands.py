@@ -75,7 +75,7 @@ class Desk:
             self.running = subprocess.Popen(
                 chosen, stdout=said, stderr=said, env=clean_environment(**environ), start_new_session=True
             )
-        until(lambda: "Ctrl-C stops everything" in self.words or self.running.poll() is not None)
+        until(lambda: "Ctrl-C stops everything" in self.words or self.running.poll() is not None, 60)
         assert self.running.poll() is None, self.words
         return self.running
 

@@ -103,10 +103,11 @@ def _lay_out_demo(config: Config, database_url: str) -> None:
 def _serve_until_told(config: Config, database_url: str, *, demo: bool) -> int:
     children: dict[str, subprocess.Popen[bytes]] = {}
     try:
-        commands = {"API": "serve", "worker": "worker"} | ({"sandbox": "sandbox"} if runs_own_sandbox(config) else {})
-        for name, command in commands.items():
-            children[name] = _start(command, config, database_url)
-        if _wait_until_ready(config, children["API"]):
+        children = {"API": _start("serve", config, database_url), "worker": _start("worker", config, database_url)}
+        is_ready = _wait_until_ready(config, children["API"])
+        if runs_own_sandbox(config):
+            children["sandbox"] = _start("sandbox", config, database_url)
+        if is_ready:
             _welcome(config, demo=demo)
         ended, status = _wait_for_first(children)
     except KeyboardInterrupt:

@@ -80,6 +80,7 @@ async def _serve(simulator: Simulator, port: int, listener: str) -> None:
     for order in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(order, server.stop)
     telling = asyncio.create_task(Courier(simulator, listener).run())
+    telling.add_done_callback(lambda _: server.stop())  # type: ignore[no-untyped-call]
     try:
         await server.serve()
     finally:

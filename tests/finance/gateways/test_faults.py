@@ -62,7 +62,6 @@ async def test_what_may_have_been_done_is_unknown_and_found_by_its_order(
     assert len(simulator.list_newest(Intent)) == 1
 
 
-@pytest.mark.covers("PAY-042")
 @pytest.mark.parametrize("seed", range(3))
 async def test_however_often_answers_are_lost_an_order_makes_one_charge(seed: int):
     outcome = await open_in_trouble(seed, orders=100)

@@ -84,6 +84,17 @@ SCENARIOS: dict[str, Scenario] = {
         4600,
         T1_STANDS,
     ),
+    "T6c refund that had arrived and came back": Scenario(
+        (
+            *T1,
+            step(E.REFUND_ACCRUED, F.SALE, gross=2500, fee=150, transfer=2350),
+            step(E.REFUND_SETTLED, F.SALE, gross=2500),
+            step(E.REFUND_FAILED, F.SALE, gross=2500, fee=150, transfer=2350),
+            step(E.REFUND_RETURNED, F.SALE, gross=2500),
+        ),
+        4600,
+        T1_STANDS,
+    ),
     "T7 dispute won": Scenario(
         (*DISPUTED, step(E.DISPUTE_WON, F.SALE, gross=5000), step(E.DISPUTE_FEE_RETURNED, F.SALE, fee=1500)),
         4600,
@@ -215,6 +226,17 @@ SCENARIOS: dict[str, Scenario] = {
         ),
         0,
         {},
+    ),
+    "L1b late capture, whose refund came back": Scenario(
+        (
+            step(E.RECEIPT_UNAPPLIED, F.STAY, gross=100_000),
+            step(E.UNAPPLIED_REFUNDED, F.STAY, gross=100_000),
+            step(E.REFUND_SETTLED, F.STAY, gross=100_000),
+            step(E.UNAPPLIED_REFUND_FAILED, F.STAY, gross=100_000),
+            step(E.REFUND_RETURNED, F.STAY, gross=100_000),
+        ),
+        0,
+        {A.CASH: 100_000, A.SUS: -100_000},
     ),
     "L2 late capture, applied": Scenario(
         (

@@ -123,14 +123,15 @@ async def test_one_cause_may_concern_many_items_and_many_types(database: Databas
     """CF-38: unique is the payment, the type, the cause and the item together, and none of them alone."""
     scope, payment = await an_organization(database), PaymentId.new()
     refund = {"gross": 100, "fee": 5, "transfer": 95}
-    postings = [
-        a_posting(Event.REFUND_ACCRUED, cause="re_1", payment=payment, line=line, **refund) for line in (1, 2, 2)
+    items = [
+        a_posting(Event.REFUND_ACCRUED, cause="re_1", payment=payment, line=line, **{**refund, "gross": 100 + line})
+        for line in (1, 2, 2)
     ]
-    posted = await booked(
-        database, scope, *postings, a_posting(Event.REFUND_FAILED, cause="re_1", payment=payment, **refund)
-    )
+    failed = a_posting(Event.REFUND_FAILED, cause="re_1", payment=payment, **refund)
+    posted = await booked(database, scope, *items, failed)
     assert [each.new for each in posted] == [True, True, True, True]
     assert posted[1].transaction_id == posted[2].transaction_id
+    assert [each.new for each in await booked(database, scope, *items, failed)] == [False] * 4
     assert await rows_of(database, scope, "ledger.transfer") == 9
     payout = a_posting(Event.PAYOUT_PAID, Flow.STAY, cause="po_1", payment=None, paid=100)
     assert [each.new for each in await booked(database, scope, payout)] == [True]

@@ -143,11 +143,11 @@ async def test_a_balance_is_known_as_of_any_instant(database_url: str, superuser
     """Posted over four days, some of them rolled, and asked for at, before and between every posting."""
     async with Database(database_url) as today:
         scope = await an_organization(today)
-    for hours in (-75, -73, -49, -48, -2, 0):
+    for hours in (-75, -73, -49, -48, -26, 0):
         async with Database(database_url, clock=Clock(timedelta(hours=hours))) as then:
             posting = a_posting(Event.CAPTURED, cause=f"h{hours}", gross=1000 + hours, fee=30, transfer=470)
             await booked(then, scope, posting)
-            if hours in (-73, -48):
+            if hours == -48:  # Of more than one day, and more than one day stays open.
                 await rolled(then, scope)
     rows = await superuser.fetch(
         "SELECT posted_at, debit_account, credit_account, amount_minor FROM ledger.transfer WHERE organization_id = $1",
@@ -180,6 +180,16 @@ async def test_a_chain_that_nobody_touched_holds_in_pages(database: Database):
     assert (last, seals) == (5, 5)
     tail = await database.read(scope, verify_tail)
     assert (tail.looked_at, len(tail.unsealed), tail.faults) == (6, 1, ())
+
+
+async def test_what_one_roll_seals_in_parts_is_one_chain(database: Database, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("admitone.finance.ledger.sealing.SEAL_SIZE", 4)
+    scope = await an_organization(database)
+    for times in (5, 7):
+        await captures(database, scope, times)
+        await rolled(database, scope)
+    chain, _ = await verified(database, scope)
+    assert (chain.seals, chain.transfers, chain.faults) == (6, 21, ())
 
 
 @pytest.mark.parametrize(
@@ -215,6 +225,16 @@ async def test_what_was_sealed_cannot_be_changed_unseen(
     seen = [*chain.faults, *tail.faults]
     assert kind in {fault.kind for fault in seen}
     assert not names or Fault(kind, 2, TransferId(victim)) in seen
+
+
+async def test_a_last_seal_that_is_gone_leaves_strays(database: Database, superuser: asyncpg.Connection):
+    """Nothing stands on it yet, so no link breaks."""
+    scope = await an_organization(database)
+    await captures(database, scope, 1)
+    await rolled(database, scope)
+    await superuser.execute("DELETE FROM ledger.seal WHERE organization_id = $1", scope.organization.uuid)
+    chain, tail = await verified(database, scope)
+    assert (chain.faults, [fault.kind for fault in tail.faults]) == ((), [FaultKind.STRAY] * 3)
 
 
 async def test_a_transfer_that_nobody_posted_is_a_stray(database: Database, superuser: asyncpg.Connection):

@@ -1,5 +1,6 @@
 """What providers say of accounts: who may take money, and when that ends."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import asyncpg
@@ -9,17 +10,21 @@ import pytest
 from admitone.finance.gateways.api import Account, ObjectType, Provider, Ref
 from admitone.finance.payments.api import change_accounts, find_owners
 from admitone.finance.payments.commands.accounts import keep_accounts
+from admitone.finance.payments.errands import ask_about_account
 from admitone.finance.payments.errors import AccountMismatch, AccountTypeRefused
+from admitone.finance.payments.facts import AccountUnclear
 from admitone.finance.payments.model import AccountTold, KnownAccount, Onboarding
 from admitone.finance.payments.policy import onboarding_of
 from admitone.finance.payments.store import accounts as store
 from admitone.kernel.db import Database
 from admitone.kernel.errors import Refusal
-from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
-from admitone.kernel.scope import Scope
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId, uuid7
+from admitone.kernel.jobs import Delivered, Desk
+from admitone.kernel.scope import Caller, Scope
 from admitone.kernel.transactions import WrongCount
 from tests.builders import an_organization, rows_of
 from tests.finance.payments.accounts import an_account, an_account_of, told
+from tests.finance.world import World
 from tests.foundation.organizations.clubs import facts_of
 
 READY = {"charges_enabled": True, "payouts_enabled": True, "requirements_due": ()}
@@ -91,6 +96,25 @@ async def test_of_one_instant_that_counts_which_lets_the_organisation_do_less(da
         await heard(database, scope, *news)
     [account] = await held(database, scope)
     assert account.onboarding_status is RESTRICTED
+
+
+async def test_what_was_told_twice_for_one_instant_is_asked(world: World, superuser: asyncpg.Connection):
+    """A provider tells whole seconds; which of two was later, it knows itself."""
+    [kept] = await held(world.database, world.scope)
+    at = datetime.now(UTC)
+    less = AccountTold(Caller(), kept.provider, an_account(kept.account, **SHORT_OF), at)
+    more = msgspec.structs.replace(less, account=an_account(kept.account, **READY))
+    for news in (less, more, less):
+        await heard(world.database, world.scope, news)  # The first is news, the second unclear, the third known.
+    assert (await held(world.database, world.scope))[0].onboarding_status is RESTRICTED
+    [fact] = await facts_of(superuser, world.organization, "finance.account_unclear")
+    told = msgspec.json.decode(fact["payload"], type=AccountUnclear)
+
+    desk = Desk(world.database, world.batcher)
+    await ask_about_account.work(desk, Delivered(uuid7(), world.organization, told, Caller(), "unclear", None, 1, at))
+    assert (await held(world.database, world.scope))[0].onboarding_status is COMPLETE
+    await heard(world.database, world.scope, less)  # It comes once more, and is old now.
+    assert (await held(world.database, world.scope))[0].onboarding_status is COMPLETE
 
 
 @pytest.mark.covers("FIN-004")

@@ -161,6 +161,24 @@ async def test_every_part_of_a_refund_is_heard_of(world: World, superuser: async
     assert [row["refunded"] for row in told] == ["1000", "1500"]
 
 
+async def test_what_the_books_say_of_a_payment_that_stays_where_it_stood_is_heard_of(
+    world: World, superuser: asyncpg.Connection
+):
+    """A dispute of what was refunded costs a fee; and whoever sold it is told once that it was paid."""
+    payment = await live(world, (PAY, FEES, deed("refund"), deed("dispute")))
+    async with a_worker(world.database, listening()):
+        await until_idle(superuser, world.scope)
+    sale = (await rebuilt(world))[payment]
+    assert (sale.status, sale.net_minor) == ("REFUNDED", await world.net(payment))
+    told = await superuser.fetch(
+        "SELECT type, count(*) AS times FROM kernel.event_log WHERE organization_id = $1"
+        " AND type LIKE 'payment.%' GROUP BY type",
+        world.organization.uuid,
+    )
+    assert {row["type"]: row["times"] for row in told if row["times"] > 1} == {}
+    assert "payment.booked" in {row["type"] for row in told}
+
+
 async def test_what_cost_nothing_is_a_sale_and_what_nobody_paid_is_none(world: World):
     free = await a_free_one(world)
     unpaid, _ = await world.opened(world.shop.sells(world.buyer.identity, 5000))

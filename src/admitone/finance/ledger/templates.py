@@ -108,6 +108,7 @@ def _everywhere(flow: Flow) -> dict[tuple[Event, Flow], tuple[Leg, ...]]:
     clearing = CLEARING[flow]
     return {
         (Event.REFUND_SETTLED, flow): (Leg(E.REFUND_SETTLED, REF, clearing, "gross"),),
+        (Event.REFUND_RETURNED, flow): (Leg(E.REFUND_SETTLED_MIRROR, clearing, REF, "gross"),),
         (Event.DISPUTE_OPENED, flow): (Leg(E.DISPUTE_FUNDS_WITHDRAWN, DSP, clearing, "gross"),),
         (Event.DISPUTE_WON, flow): (Leg(E.DISPUTE_FUNDS_REINSTATED, clearing, DSP, "gross"),),
         (Event.DISPUTE_FEE_CHARGED, flow): (Leg(E.DISPUTE_FEE, ORG, MA, "fee"),),
@@ -115,6 +116,7 @@ def _everywhere(flow: Flow) -> dict[tuple[Event, Flow], tuple[Leg, ...]]:
         (Event.RECEIPT_UNAPPLIED, flow): (Leg(E.UNAPPLIED_RECEIPT, clearing, SUS, "gross"),),
         (Event.UNAPPLIED_APPLIED, flow): (Leg(E.UNAPPLIED_APPLIED, SUS, clearing, "gross"),),
         (Event.UNAPPLIED_REFUNDED, flow): (Leg(E.UNAPPLIED_REFUND, SUS, REF, "gross"),),
+        (Event.UNAPPLIED_REFUND_FAILED, flow): (Leg(E.UNAPPLIED_REFUND_MIRROR, REF, SUS, "gross"),),
         (Event.UNAPPLIED_LOST, flow): (Leg(E.UNAPPLIED_CHARGEBACK, SUS, DSP, "gross"),),
         (Event.ROUNDED_DOWN, flow): (Leg(E.RECON_ROUNDING, RND, clearing, "difference"),),
         (Event.ROUNDED_UP, flow): (Leg(E.RECON_ROUNDING, clearing, RND, "difference"),),

@@ -114,12 +114,13 @@ class Clerk:
         said = await case.gateway.find_charge(caller, case.payment.charge_id)
         if not isinstance(said, Charge):
             return said
-        told = Told(caller, payment, case.payment.provider, said.refs, said.facts)
+        told = Told(caller, payment, case.payment.provider, said.refs, said.facts, asked=True)
         recorded: Recorded = await self._submit(record, organization, told)
         return recorded
 
     async def close(self, organization: OrganizationId, payment: PaymentId, kind: Closure, caller: Caller) -> bool:
-        """Close a payment that is not to be paid any more. Whether that is settled now, one way or the other."""
+        """Close a payment that is not to be paid any more. Whether its provider said what becomes of it: it is closed,
+        or was paid, or a slow bank has yet to answer."""
         if not await self.complete(organization, payment, caller):
             return False
         case = await self.find(organization, payment)

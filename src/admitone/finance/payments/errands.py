@@ -6,19 +6,23 @@ late or half is harmless. What could not be asked is found again by the next run
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
 
-from admitone.finance.gateways.api import FactKind
+from admitone.finance.gateways.api import Account, FactKind, Provider
+from admitone.finance.gateways.port import GATEWAYS
 from admitone.finance.payments.asking import Clerk
+from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.receipts import Decision
 from admitone.finance.payments.errors import GatewayRefused, NotReturnable
-from admitone.finance.payments.facts import AttemptsSpent, PaymentIncomplete, ReceiptUnapplied
-from admitone.finance.payments.model import Recorded
+from admitone.finance.payments.facts import AccountUnclear, AttemptsSpent, PaymentIncomplete, ReceiptUnapplied
+from admitone.finance.payments.model import AccountTold, KnownAccount, Recorded
+from admitone.finance.payments.policy import asked_at
 from admitone.finance.payments.store import receipts as receipt_store
 from admitone.finance.payments.store import sweeping
+from admitone.finance.payments.store.accounts import find_accounts
 from admitone.finance.payments.store.sweeping import FIRST, SWEEPING, Left
 from admitone.finance.sources.api import LatePayment
 from admitone.kernel.alerts import ALERTS, Above, Alert, AlertClass, AlertRule, raise_alerts
@@ -95,6 +99,24 @@ async def see_to_receipt(desk: Desk, told: Delivered[ReceiptUnapplied]) -> None:
             logger().info("payment.receipt_settled_before", paymentId=str(payment))
         except GatewayRefused as refused:  # It waits for somebody now; the alert stands.
             logger().warning("payment.return_refused", paymentId=str(payment), reason=refused.reason)
+
+
+@errand("payments.ask_about_account", lane=PROVIDERS, retry=WEBHOOKS, priority=Priority.CRITICAL)
+async def ask_about_account(desk: Desk, told: Delivered[AccountUnclear]) -> None:
+    """Two things were told for one instant: how the account is, its provider says."""
+    scope, fact = Scope(told.organization, "ask about an account"), told.payload
+
+    async def find(tx: Tx) -> tuple[KnownAccount | None, datetime]:
+        known = (await find_accounts(tx)).get((Provider(fact.provider), fact.livemode))
+        return known, asked_at(known, tx.now)
+
+    known, at = await desk.database.read(scope, find)
+    if known is None or known.account != fact.account_id:
+        return
+    said = await GATEWAYS().get(fact.provider).find_account(told.caller, fact.account_id)
+    if not isinstance(said, Account):
+        raise OutcomeUnknown
+    await desk.batcher.submit(change_accounts, scope, AccountTold(told.caller, known.provider, said, at))
 
 
 class FeesWanted(msgspec.Struct, frozen=True):

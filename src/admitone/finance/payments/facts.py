@@ -126,8 +126,18 @@ class PaymentIncomplete(Fact, frozen=True):
     payment_id: PaymentId
 
 
+class PaymentBooked(Fact, frozen=True):
+    """The books have more of it, and it stands where it stood: for whoever shows it, not for whoever sold it."""
+
+    name = "payment.booked"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+
+
 class AttemptsSpent(Fact, frozen=True):
-    """It failed as often as it may; the charge is closed at the provider."""
+    """It failed as often as it may, or somebody began anew; the charge is closed at the provider."""
 
     name = "payment.attempts_spent"
     version = "1.0.0"
@@ -190,6 +200,18 @@ class AccountChanged(Fact, frozen=True):
     """The same for the same state: whoever notifies tells it once (FIN-092)."""
 
 
+class AccountUnclear(Fact, frozen=True):
+    """Two different things were told of an account for the same instant; the provider is asked how it is."""
+
+    name = "finance.account_unclear"
+    version = "1.0.0"
+    subject = ("ACCOUNT", "account_id")
+
+    account_id: str
+    provider: str
+    livemode: bool
+
+
 class RiskHoldChanged(Fact, frozen=True):
     name = "risk.hold_changed"
     version = "1.0.0"
@@ -203,10 +225,12 @@ class RiskHoldChanged(Fact, frozen=True):
 FACTS: Final[tuple[type[Fact], ...]] = (
     *BY_STATUS.values(),
     PaymentIncomplete,
+    PaymentBooked,
     AttemptsSpent,
     ReceiptUnapplied,
     ProcessorFeesFinal,
     FreeCheckoutDenied,
     AccountChanged,
+    AccountUnclear,
     RiskHoldChanged,
 )

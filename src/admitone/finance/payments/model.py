@@ -59,7 +59,7 @@ PAYMENT: Final = Lifecycle(
         S.EXPIRED: (S.NEEDS_MANUAL,),
         S.NEEDS_MANUAL: (S.SUCCEEDED, S.REFUNDED, S.DISPUTED, S.CANCELLED),
         S.SUCCEEDED: _PROVES_CAPTURE,
-        S.PARTIAL_REFUND: (S.REFUNDED, S.DISPUTED),
+        S.PARTIAL_REFUND: _PROVES_CAPTURE,  # Also itself: another part of it.
         S.DISPUTED: (S.CHARGEBACK_WON, S.CHARGEBACK_LOST, S.PARTIAL_REFUND, S.REFUNDED, S.NEEDS_MANUAL),
         S.CHARGEBACK_WON: _PROVES_CAPTURE,
     },
@@ -119,6 +119,7 @@ RECEIPT: Final = Lifecycle(
     moves={
         ReceiptState.OPEN: (ReceiptState.RETURNING, ReceiptState.RETURNED, ReceiptState.APPLIED, ReceiptState.LOST),
         ReceiptState.RETURNING: (ReceiptState.OPEN, ReceiptState.RETURNED, ReceiptState.LOST),
+        ReceiptState.RETURNED: (ReceiptState.OPEN,),  # Refunds come back.
     },
 )
 
@@ -274,6 +275,13 @@ class Told(msgspec.Struct, frozen=True):
     provider: Provider
     refs: tuple[Ref, ...]
     facts: tuple[ProviderFact, ...]
+    asked: bool = False
+    """That it is the answer to our question, and so everything that there is."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whoever tells of the capture tells all that happened to it by then; of a refund or a dispute alone, not."""
+        return self.asked or any(fact.kind is FactKind.CAPTURED for fact in self.facts)
 
 
 class Recorded(msgspec.Struct, frozen=True):
@@ -291,7 +299,7 @@ class AccountTold(msgspec.Struct, frozen=True):
     provider: Provider
     account: Account
     at: datetime
-    """When it was so: the event's own time, or the moment before the provider was asked."""
+    """When it was so: the event's own time, or, of an answer, what `policy.asked_at` says."""
 
 
 class KnownAccount(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """The manifest of payments."""
 
 from admitone.finance.payments import errands, routes
-from admitone.finance.payments.facts import FACTS, AttemptsSpent, PaymentIncomplete, ReceiptUnapplied
+from admitone.finance.payments.facts import FACTS, AccountUnclear, AttemptsSpent, PaymentIncomplete, ReceiptUnapplied
 from admitone.finance.payments.model import INTENT, PAYMENT, RECEIPT
 from admitone.finance.payments.routes.wires import FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW
 from admitone.kernel.jobs import Schedule, Subscription
@@ -18,6 +18,7 @@ MODULE = Module(
         errands.ask_provider,
         errands.close_spent,
         errands.see_to_receipt,
+        errands.ask_about_account,
         errands.fetch_fees_of,
         errands.complete_intents,
         errands.expire,
@@ -27,6 +28,7 @@ MODULE = Module(
         Subscription(PaymentIncomplete, errands.ask_provider),
         Subscription(AttemptsSpent, errands.close_spent),
         Subscription(ReceiptUnapplied, errands.see_to_receipt),
+        Subscription(AccountUnclear, errands.ask_about_account),
     ),
     schedules=(
         Schedule("payments.complete_intents", "* * * * *", errands.complete_intents),

@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Final
 
+from msgspec.structs import replace
+
 from admitone.finance.gateways.api import ChargeOrder, Method, RefundOrder
 from admitone.finance.payments.model import GatewayIntent, Payment
 from admitone.finance.sources.api import SettlementModel
@@ -20,7 +22,9 @@ def charge_order(payment: Payment, intent: GatewayIntent, caller: Caller) -> Cha
     """A destination charge with our fee where the organisation is the merchant, else a charge of our own (FIN-005)."""
     is_theirs = payment.settlement is SettlementModel.ORG_MOR
     return ChargeOrder(
-        caller=caller,
+        # The charge carries the id under which the payment began: whoever asks again, under an id of their own, must
+        # say the same, or the provider refuses its key.
+        caller=replace(caller, correlation_id=payment.correlation_id),
         key=intent.id,
         payment=payment.id,
         organization=payment.organization,

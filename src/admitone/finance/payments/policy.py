@@ -8,7 +8,7 @@ loss-then-poll of a payment's events ends in the same status and the same ledger
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -44,10 +44,18 @@ ATTEMPTS: Final = {
 }
 """What the latest attempt makes of a payment that nothing else decides; of one instant, the later in this order."""
 CLOSURES: Final = {K.CANCELLED: Status.CANCELLED, K.EXPIRED: Status.EXPIRED}
+CLOCKS_DIFFER: Final = timedelta(minutes=1)
+"""Ours and a provider's, at the most."""
 MOST_DECLINES: Final = 2
 """One more card after the first was declined (PAY-040)."""
 MOST_AUTHENTICATIONS: Final = 3
 """Two more tries after the first proof failed (PAY-041)."""
+MIRRORS: Final = {
+    Event.REFUND_ACCRUED: Event.REFUND_FAILED,
+    Event.UNAPPLIED_REFUNDED: Event.UNAPPLIED_REFUND_FAILED,
+    Event.REFUND_SETTLED: Event.REFUND_RETURNED,
+}
+"""What is posted when a refund that had arrived comes back."""
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -79,7 +87,8 @@ class Happened:
         self.closure = min(self.of(*CLOSURES), key=lambda fact: fact.ordinal, default=None)
         self.application = next(self.of(APPLIED), None)
         self.failed_refunds = {fact.reference: fact for fact in self.of(K.REFUND_FAILED)}
-        self.refunds = [fact for fact in self.of(K.REFUNDED) if fact.reference not in self.failed_refunds]
+        self.given = [*self.of(K.REFUNDED)]
+        self.refunds = [fact for fact in self.given if fact.reference not in self.failed_refunds]
         self.opened = {fact.reference: fact for fact in self.of(K.DISPUTE_OPENED)}
         self.won = {fact.reference: fact for fact in self.of(K.DISPUTE_WON)}
         self.lost = {fact.reference: fact for fact in self.of(K.DISPUTE_LOST)}
@@ -96,17 +105,32 @@ class Happened:
 
     @property
     def refunded_minor(self) -> int:
+        """What went back and stayed there."""
         return sum(fact.amount_minor for fact in self.refunds)
+
+    def refunded_by(self, at: datetime) -> int:
+        """What had gone back by then, and had not returned by then."""
+        returned = {own for own, failed in self.failed_refunds.items() if failed.at <= at}
+        return sum(fact.amount_minor for fact in self.given if fact.at <= at and fact.reference not in returned)
+
+    @property
+    def refunded_at(self) -> datetime | None:
+        """Since when all of it had gone back, if ever: what comes back to us later makes nobody a buyer again."""
+        return next((fact.at for fact in self.given if self.refunded_by(fact.at) >= self.captured_minor), None)
 
     @property
     def disputes(self) -> set[str]:
         return {*self.opened, *self.won, *self.lost}
 
     @property
-    def disputed_at(self) -> datetime:
-        """When the first dispute was opened; one of which only the end was told began then at the latest."""
-        ends = self.won | self.lost
-        return min((self.opened.get(each) or ends[each]).at for each in self.disputes)
+    def decisive_disputes(self) -> set[str]:
+        """Those that were opened before all of it had gone back; a tie counts as refunded first."""
+        refunded_at = self.refunded_at
+        return {each for each in self.disputes if refunded_at is None or self._began(each) < refunded_at}
+
+    def _began(self, dispute: str) -> datetime:
+        """One of which only the end was told began then at the latest."""
+        return next(facts[dispute].at for facts in (self.opened, self.won, self.lost) if dispute in facts)
 
     @property
     def refund_state(self) -> RefundState:
@@ -120,11 +144,12 @@ class Happened:
     @property
     def proves_more(self) -> bool:
         """Whether something happened of which the beginning, or a part, was not told."""
-        about_captured = self.refunds or self.disputes or self.failed_refunds or any(self.of(K.REFUND_PENDING))
+        about_captured = self.given or self.disputes or self.failed_refunds or any(self.of(K.REFUND_PENDING))
         if self.capture is None:
             return bool(about_captured)
-        told = max((fact.total_minor for fact in self.refunds), default=0)
-        return told > self.refunded_minor or any(each not in self.opened for each in self.disputes)
+        told = max((fact.total_minor for fact in self.given), default=0)
+        known = sum(fact.amount_minor for fact in self.given)
+        return told > known or any(each not in self.opened for each in self.disputes)
 
 
 def fold(payment: Payment, facts: Iterable[RecordedFact], *, rival: bool = False) -> Standing:
@@ -167,20 +192,16 @@ def why_unapplied(payment: Payment, happened: Happened, *, rival: bool) -> Reaso
 
 
 def _after_capture(happened: Happened, is_applied: bool) -> Status:
-    refunded, captured = happened.refunded_minor, happened.captured_minor
-    is_fully_refunded = refunded >= captured
-    # By the provider's times; a tie counts as refunded first.
-    if happened.disputes and is_fully_refunded and happened.refunds[-1].at <= happened.disputed_at:
-        return Status.REFUNDED
-    if happened.lost:
+    disputes = happened.decisive_disputes
+    if disputes & happened.lost.keys():
         return Status.CHARGEBACK_LOST
-    if happened.disputes - happened.won.keys():
+    if disputes - happened.won.keys():
         return Status.DISPUTED
-    if is_fully_refunded:
+    if happened.refunded_at:
         return Status.REFUNDED
     if not is_applied:
         return Status.NEEDS_MANUAL
-    if refunded:
+    if happened.given:
         return Status.PARTIAL_REFUND
     return Status.CHARGEBACK_WON if happened.won else Status.SUCCEEDED
 
@@ -188,6 +209,8 @@ def _after_capture(happened: Happened, is_applied: bool) -> Status:
 def _before_capture(happened: Happened) -> Status:
     if happened.closure:
         return CLOSURES[K(happened.closure.kind)]
+    if is_spent(happened):
+        return Status.FAILED
     order = [*ATTEMPTS]
     latest = max(happened.of(*ATTEMPTS), key=lambda fact: (fact.at, order.index(K(fact.kind))), default=None)
     return ATTEMPTS[K(latest.kind)] if latest else Status.CREATED
@@ -213,6 +236,14 @@ def path(start: Status, end: Status) -> list[Status] | None:
                 ways[to] = [*ways[here], to]
                 frontier.append(to)
     return None
+
+
+def way(payment: Payment, standing: Standing) -> list[Status] | None:
+    """The states through which a payment comes to stand so; another part that is refunded leads from one to itself."""
+    here = payment.status
+    if here is standing.status and PAYMENT.may(here, here) and standing.refunded_minor != payment.refunded_minor:
+        return [here]
+    return path(here, standing.status)
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -241,11 +272,11 @@ def receipts_of(payment: Payment, facts: Iterable[RecordedFact], *, rival: bool)
     found = []
     reason = why_unapplied(payment, happened, rival=rival)
     if reason is not None:
-        state = _became_of(happened)
+        state = _became_of(happened, happened.captured_minor)
         found.append(receipt(capture, capture.amount_minor, reason, payment.manner.late_payment, state))
-    elif capture.amount_minor > payment.amount_minor:
-        surplus = capture.amount_minor - payment.amount_minor
-        found.append(receipt(capture, surplus, Reason.SURPLUS, LatePayment.MANUAL, ReceiptState.OPEN))
+    elif surplus := max(capture.amount_minor - payment.amount_minor, 0):
+        state = _became_of(happened, surplus)
+        found.append(receipt(capture, surplus, Reason.SURPLUS, LatePayment.MANUAL, state))
     found += [
         receipt(each, each.amount_minor, Reason.SECOND_CAPTURE, LatePayment.MANUAL, ReceiptState.OPEN)
         for each in happened.second_captures
@@ -253,12 +284,12 @@ def receipts_of(payment: Payment, facts: Iterable[RecordedFact], *, rival: bool)
     return found
 
 
-def _became_of(happened: Happened) -> ReceiptState:
+def _became_of(happened: Happened, amount: int) -> ReceiptState:
     if happened.application:
         return ReceiptState.APPLIED
-    if happened.lost:
+    if happened.decisive_disputes & happened.lost.keys():
         return ReceiptState.LOST
-    return ReceiptState.RETURNED if happened.refunded_minor >= happened.captured_minor else ReceiptState.OPEN
+    return ReceiptState.RETURNED if happened.refunded_minor >= amount else ReceiptState.OPEN
 
 
 # -- Whether an organisation may take money
@@ -275,13 +306,20 @@ def onboarding_of(account: Account, before: Onboarding) -> Onboarding:
 
 def is_news(told: AccountTold, known: KnownAccount) -> bool:
     """Whether it is later than what we have. Of one instant, for providers tell whole seconds, that counts which lets
-    the organisation do less: too little is mended by whatever comes next."""
+    the organisation do less, until the provider was asked."""
     account = told.account
     may_less = (account.charges_enabled and not account.requirements_due, account.payouts_enabled) < (
         known.onboarding_status is Onboarding.COMPLETE,
         known.payouts_enabled,
     )
     return told.at > known.told_at or (told.at == known.told_at and may_less)
+
+
+def asked_at(known: KnownAccount | None, now: datetime) -> datetime:
+    """As of when an answer counts that was asked for now: later than what we have, and otherwise so much earlier that
+    nothing is lost which the provider tells by a clock that is behind ours."""
+    earlier = now - CLOCKS_DIFFER
+    return max(known.told_at + timedelta(microseconds=1), earlier) if known else earlier
 
 
 def fingerprint_of(account: KnownAccount) -> str:
@@ -320,7 +358,8 @@ class _Books:
         self._capture = happened.capture
         self._caller = caller
         self._came_for_nothing = why_unapplied(payment, happened, rival=rival) is not None
-        self._is_unapplied = self._came_for_nothing and happened.application is None
+        keeps_surplus = not self._came_for_nothing and payment.manner.keeps_surplus
+        self._surplus = max(happened.capture.amount_minor - payment.amount_minor, 0) if keeps_surplus else 0
 
     def of_captures(self) -> Iterator[Posting]:
         capture, application = self._capture, self._happened.application
@@ -354,15 +393,27 @@ class _Books:
             yield self._post(event, fact, {"fee": abs(fact.amount_minor)})
 
     def of_refunds(self) -> Iterator[Posting]:
-        for fact in self._happened.refunds:
-            if self._is_unapplied:
-                yield self._post(Event.UNAPPLIED_REFUNDED, fact, {"gross": fact.amount_minor})
-            else:
-                # By what was refunded up to it, so that the parts sum to the fee, in whatever order they come (GAP-6).
-                total = max(fact.total_minor, fact.amount_minor)
-                fee = self._fee_on(total) - self._fee_on(total - fact.amount_minor)
-                yield self._post(Event.REFUND_ACCRUED, fact, self._back(fact.amount_minor, fee))
-            yield self._post(Event.REFUND_SETTLED, fact, {"gross": fact.amount_minor})
+        for fact in self._happened.given:
+            failed = self._happened.failed_refunds.get(fact.reference)
+            for event, amounts in self._refund(fact):
+                yield self._post(event, fact, amounts)
+                if failed is not None:
+                    yield self._post(MIRRORS[event], failed, amounts)
+
+    def _refund(self, fact: RecordedFact) -> Iterator[tuple[Event, Mapping[str, int]]]:
+        """By what was refunded up to it, so that the parts sum to the fee, in whatever order they come (GAP-6). What
+        was paid too much goes back first."""
+        total = max(fact.total_minor, fact.amount_minor)
+        before = total - fact.amount_minor
+        of_nothing = fact.amount_minor
+        if not self._was_unapplied(fact):
+            of_nothing = min(total, self._surplus) - min(before, self._surplus)
+            rest = fact.amount_minor - of_nothing
+            if rest:
+                yield Event.REFUND_ACCRUED, self._back(rest, self._fee_on(total) - self._fee_on(before))
+        if of_nothing:
+            yield Event.UNAPPLIED_REFUNDED, {"gross": of_nothing}
+        yield Event.REFUND_SETTLED, {"gross": fact.amount_minor}
 
     def of_disputes(self) -> Iterator[Posting]:
         for reference, opened in self._happened.opened.items():
@@ -375,11 +426,24 @@ class _Books:
                 if won.fee_minor:
                     yield self._post(Event.DISPUTE_FEE_RETURNED, won, {"fee": won.fee_minor})
             if lost := self._happened.lost.get(reference):
-                if self._is_unapplied:
-                    yield self._post(Event.UNAPPLIED_LOST, lost, whole)
-                else:
-                    fee = self._fee_on(opened.amount_minor)
-                    yield self._post(Event.DISPUTE_LOST, lost, self._back(opened.amount_minor, fee))
+                for event, amounts in self._lost(opened, lost):
+                    yield self._post(event, lost, amounts)
+
+    def _lost(self, opened: RecordedFact, lost: RecordedFact) -> Iterator[tuple[Event, Mapping[str, int]]]:
+        """Of the fee goes back what did not go back with refunds before."""
+        of_nothing = opened.amount_minor
+        if not self._was_unapplied(lost):
+            of_nothing = min(max(opened.amount_minor - self._payment.amount_minor, 0), self._surplus)
+            rest = opened.amount_minor - of_nothing
+            before = self._happened.refunded_by(opened.at)
+            yield Event.DISPUTE_LOST, self._back(rest, self._fee_on(before + rest) - self._fee_on(before))
+        if of_nothing:
+            yield Event.UNAPPLIED_LOST, {"gross": of_nothing}
+
+    def _was_unapplied(self, fact: RecordedFact) -> bool:
+        """Whether the money still paid for nothing when we learnt of it."""
+        application = self._happened.application
+        return self._came_for_nothing and (application is None or fact.ordinal < application.ordinal)
 
     def _fee_on(self, part: int) -> int:
         """The platform's fee on a part of the price."""

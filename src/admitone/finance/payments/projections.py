@@ -5,7 +5,8 @@ Promise: every status has a word in each of them, and none of these words is eve
 
 from typing import Final
 
-from admitone.finance.payments.model import Payment, Reason, RefundState, Status
+from admitone.finance.payments.model import Payment, Reason, RefundState, Status, is_paid
+from admitone.finance.sources.api import LatePayment
 
 S = Status
 
@@ -67,9 +68,10 @@ def orya_v1(payment: Payment) -> str:
 def reserve(payment: Payment) -> str:
     """The statuses of PAY-060, as stays show them."""
     if payment.status is S.NEEDS_MANUAL:
-        returning = payment.manner.late_payment == "AUTO_REFUND" or payment.refund_state is RefundState.PENDING
-        return "refund_pending" if returning else "processing"
-    if payment.refund_state is RefundState.PENDING and payment.captured_minor:
+        goes_back = payment.manner.late_payment is LatePayment.AUTO_REFUND
+        returning = goes_back and payment.refund_state is not RefundState.FAILED
+        return "refund_pending" if returning or payment.refund_state is RefundState.PENDING else "processing"
+    if payment.refund_state is RefundState.PENDING and is_paid(payment.status):
         return "refund_pending"
     return _RESERVE[payment.status]
 

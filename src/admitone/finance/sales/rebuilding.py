@@ -17,6 +17,7 @@ from admitone.finance.payments.api import Payment
 from admitone.finance.payments.facts import (
     ChargebackLost,
     ChargebackWon,
+    PaymentBooked,
     PaymentDisputed,
     PaymentNeedsManual,
     PaymentPartlyRefunded,
@@ -44,6 +45,7 @@ HEARD: Final[tuple[type[Fact], ...]] = (
     ChargebackLost,
     PaymentNeedsManual,
     ProcessorFeesFinal,
+    PaymentBooked,
 )
 """After each of these a sale looks different."""
 

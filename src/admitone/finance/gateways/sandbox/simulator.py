@@ -40,6 +40,7 @@ from admitone.finance.gateways.sandbox.objects import (
     Payout,
     Subject,
 )
+from admitone.kernel.crypto import same
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 TICK: Final = timedelta(microseconds=1)
@@ -99,6 +100,10 @@ class Simulator:
         self._setting = Setting(terms or Terms(), self.new_id, self._dice)
         self._seed = seed.to_bytes(8, "big", signed=True)
 
+    def misbehave(self, faults: Faults) -> None:
+        """From now on as these say; what chance drew before is not drawn again."""
+        self._dice.faults = faults
+
     # -- The API
 
     async def reach(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, bytes]:
@@ -118,7 +123,7 @@ class Simulator:
     def handle(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, bytes]:
         """Status and body of the answer. Names of headers are in lower case."""
         try:
-            if headers.get("authorization") != f"Bearer {self.keys.api}":
+            if not same(headers.get("authorization", "").encode(), f"Bearer {self.keys.api}".encode()):
                 raise No("unauthorized", "the API key is not this sandbox's", status=401)
             if method == "GET":
                 return OK, orders.look(self, path)

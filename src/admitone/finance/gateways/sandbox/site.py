@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 from admitone.finance.gateways import brcode
 from admitone.finance.gateways.sandbox.buttons import buttons_of
 from admitone.finance.gateways.sandbox.charges import No
-from admitone.finance.gateways.sandbox.objects import MILLION, Account, Intent, Kept, Payout
+from admitone.finance.gateways.sandbox.objects import MILLION, Account, Dispute, Intent, Kept, Payout, Refund
 from admitone.finance.gateways.sandbox.reading import moment
 from admitone.finance.gateways.sandbox.simulator import Lost, Simulator, Unreachable
 from admitone.kernel.money import Money
@@ -195,13 +195,12 @@ def _told(thing: Kept) -> list[tuple[str, str]]:
         return [("Failed because", thing.failure_code)] if thing.failure_code else []
     told = [("For", thing.description or "nothing in particular"), ("Until", _when(thing.expires_at * MILLION))]
     for attempt in thing.charges:
-        told.append((f"Attempt {attempt.id}", attempt.failure_code or attempt.status))
+        told.append(("Attempt", f"{attempt.failure_code or attempt.status} ({attempt.id})"))
         fees = [attempt.balance_transaction] if attempt.balance_transaction else []
         told += [("Fee", _amount(each.fee, each.currency)) for each in (*fees, *attempt.fee_adjustments)]
+        undone: list[Refund | Dispute] = [*attempt.refunds, *attempt.disputes]
         told += [
-            (f"Refund {each.id}", f"{_amount(each.amount, each.currency)}, {each.status}") for each in attempt.refunds
-        ]
-        told += [
-            (f"Dispute {each.id}", f"{_amount(each.amount, each.currency)}, {each.status}") for each in attempt.disputes
+            (each.object.capitalize(), f"{_amount(each.amount, each.currency)}, {each.status} ({each.id})")
+            for each in undone
         ]
     return told

@@ -60,6 +60,9 @@ LIST_WHETHER_SEALED = """
            sealed AS (
             SELECT m.transfer_id
               FROM ledger.seal_member AS m
+              JOIN ledger.seal AS s
+                ON s.organization_id = m.organization_id
+               AND s.number = m.seal
              WHERE m.organization_id = $1
                AND m.transfer_id = ANY(ARRAY(SELECT p.id FROM page AS p))),
            open AS (

@@ -11,12 +11,12 @@ from typing import Final
 
 import msgspec
 
-from admitone.finance.gateways.api import Account, AccountOrder, ObjectType, Provider, Ref
+from admitone.finance.gateways.api import AccountOrder, ObjectType, Provider, Ref
 from admitone.finance.payments.errors import AccountMismatch, AccountTypeRefused, OnboardingIncomplete
-from admitone.finance.payments.facts import AccountChanged
+from admitone.finance.payments.facts import AccountChanged, AccountUnclear
 from admitone.finance.payments.model import AccountTold, KnownAccount, Onboarding, account_name
 from admitone.finance.payments.onboarding import account_order, missing_of
-from admitone.finance.payments.policy import fingerprint_of, is_news, onboarding_of
+from admitone.finance.payments.policy import asked_at, fingerprint_of, is_news, onboarding_of
 from admitone.finance.payments.store import accounts as store
 from admitone.finance.payments.store.references import Belonging, put_refs
 from admitone.foundation.organizations import api as organizations
@@ -45,7 +45,7 @@ class Opened(msgspec.Struct, frozen=True):
     order: AccountOrder
     account: KnownAccount | None
     at: datetime
-    """Before the provider is asked."""
+    """As of when its answer counts."""
 
 
 @command()
@@ -62,7 +62,8 @@ async def open_accounts(tx: Tx, openings: Sequence[Opening]) -> list[Opened | Re
             outcomes.append(OnboardingIncomplete(missing=missing))
         else:
             order = account_order(organization, each.provider, each.caller, livemode=each.livemode)
-            outcomes.append(Opened(order, known.get((each.provider, each.livemode)), tx.now))
+            account = known.get((each.provider, each.livemode))
+            outcomes.append(Opened(order, account, asked_at(account, tx.now)))
     entries = [
         audit.Entry(each.caller, "payments.onboarding", str(organization.id), after={"provider": each.provider})
         for each, outcome in zip(openings, outcomes, strict=True)
@@ -104,22 +105,18 @@ def _first(told: AccountTold) -> KnownAccount:
         onboarding_of(account, Onboarding.PENDING),
         account.charges_enabled,
         account.payouts_enabled,
-        _requirements(account),
+        tuple(sorted(set(account.requirements_due))[:MOST_REQUIREMENTS]),
         told.at,
         version=1,
     )
-
-
-def _requirements(account: Account) -> tuple[str, ...]:
-    return tuple(sorted(set(account.requirements_due))[:MOST_REQUIREMENTS])
 
 
 @command()
 async def change_accounts(tx: Tx, told: Sequence[AccountTold]) -> list[KnownAccount | Refusal]:
     """What each account may do from now on; the answer is what we hold now, also where this was no news.
 
-    Events come in any order and carry whole seconds, so whoever has one does best to ask the provider for the account
-    and to say when it asked.
+    Events come in any order and carry whole seconds: of two that differ in one second nobody knows which was later,
+    so the provider is asked (`AccountUnclear`).
     """
     before = await store.lock_accounts(tx, told)
     now = dict(before)
@@ -142,15 +139,19 @@ def _refused(tx: Tx, told: AccountTold, known: KnownAccount | None) -> Refusal |
 
 
 def _heard(tx: Tx, told: AccountTold, known: KnownAccount, version: int) -> KnownAccount:
+    account = told.account
+    first = _first(told)
+    if told.at == known.told_at and fingerprint_of(first) != fingerprint_of(known):
+        unclear = AccountUnclear(account_id=account.id, provider=told.provider, livemode=account.livemode)
+        tx.publish(told.caller, unclear)
     if not is_news(told, known):
         return known
-    account = told.account
     heard = msgspec.structs.replace(
         known,
         onboarding_status=onboarding_of(account, known.onboarding_status),
         charges_enabled=account.charges_enabled,
         payouts_enabled=account.payouts_enabled,
-        requirements_due=_requirements(account),
+        requirements_due=first.requirements_due,
         told_at=told.at,
         version=version,
     )

@@ -11,10 +11,10 @@ import msgspec
 from admitone.finance.gateways.api import Charge, FactKind, ProviderFact, Refund, Refused
 from admitone.finance.payments.commands.recording import History, read_histories, write_histories
 from admitone.finance.payments.errors import ForeignReference, PaymentNotFound
-from admitone.finance.payments.model import GatewayIntent, IntentState, Recorded, RecordedFact
+from admitone.finance.payments.model import GatewayIntent, IntentState, Recorded
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store.payments import Settlement
-from admitone.finance.payments.store.references import Belonging, put_refs
+from admitone.finance.payments.store.references import Belonging, claim_refs
 from admitone.finance.payments.ways import seal, way_of
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.commands import command
@@ -38,15 +38,14 @@ class Answer(msgspec.Struct, frozen=True):
 async def take_answers(tx: Tx, answers: Sequence[Answer]) -> list[Recorded | Refusal]:
     """Record what they prove, and settle their intents."""
     histories = await read_histories(tx, answers)
-    belongings = [each for answer in answers for each in _belongings(answer, histories.get(answer.payment))]
-    foreign = await put_refs(tx, belongings)
+    foreign = await claim_refs(tx, [_claims(each, histories.get(each.payment)) for each in answers])
     outcomes: list[History | Refusal] = []
     settlements = []
-    for answer in answers:
+    for position, answer in enumerate(answers):
         history = histories.get(answer.payment)
         if history is None:
             outcomes.append(PaymentNotFound())
-        elif isinstance(answer.said, Charge) and foreign.intersection(answer.said.refs):
+        elif position in foreign:
             outcomes.append(ForeignReference())
         else:
             settlements.append(_settlement(answer, history))
@@ -58,7 +57,7 @@ async def take_answers(tx: Tx, answers: Sequence[Answer]) -> list[Recorded | Ref
     return [moved[each.payment.id] if isinstance(each, History) else each for each in outcomes]
 
 
-def _belongings(answer: Answer, history: History | None) -> list[Belonging]:
+def _claims(answer: Answer, history: History | None) -> list[Belonging]:
     if history is None or history.payment.provider is None or not isinstance(answer.said, Charge):
         return []
     return [Belonging(history.payment.provider, ref, answer.payment) for ref in answer.said.refs]
@@ -78,9 +77,7 @@ def _settlement(answer: Answer, history: History) -> Settlement:
 
 
 def _learn(history: History, answer: Answer, tx: Tx) -> None:
-    history.caller = answer.caller
-    for fact in _facts(answer, tx):
-        history.learn(RecordedFact.of(fact))
+    history.hear(answer.caller, _facts(answer, tx), is_whole=True)
     if isinstance(answer.said, Charge):
         history.charge_id = answer.said.id
 

@@ -17,7 +17,7 @@ from admitone.finance.gateways.api import Method
 from admitone.finance.gateways.port import GATEWAYS, Gateway
 from admitone.finance.payments import errors
 from admitone.finance.payments.commands.denials import Denial, tell_denied
-from admitone.finance.payments.facts import told_of
+from admitone.finance.payments.facts import AttemptsSpent, told_of
 from admitone.finance.payments.model import (
     OPEN,
     Checkout,
@@ -79,6 +79,7 @@ def hash_of(checkout: Checkout) -> bytes:
         checkout.currency,
         checkout.promo_code,
         checkout.invite_token,
+        checkout.return_url,
     )
     return hashlib.sha256(to_canonical(asked)).digest()
 
@@ -369,3 +370,7 @@ class _Desk:
         path = (Status.CREATED, Status.SUCCEEDED) if payment.scenario is Scenario.FREE_CHECKOUT else (Status.CREATED,)
         for version, status in enumerate(path, start=1):
             self._tx.publish(checkout.caller, told_of(payment, status, version))
+        # What failed before could still be paid at the provider, and then the same would be paid twice.
+        for earlier in self._known[checkout.source]:
+            if earlier.status is Status.FAILED:
+                self._tx.publish(checkout.caller, AttemptsSpent(payment_id=earlier.id))

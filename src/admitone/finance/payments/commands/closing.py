@@ -13,6 +13,7 @@ from admitone.finance.gateways.api import Charge, FactKind, ProviderFact
 from admitone.finance.payments.commands.recording import read_histories, write_histories
 from admitone.finance.payments.errors import PaymentNotFound
 from admitone.finance.payments.model import CLOSABLE, Recorded, RecordedFact
+from admitone.finance.payments.policy import CLOSURES
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
@@ -36,14 +37,17 @@ async def close(tx: Tx, closings: Sequence[Closing]) -> list[Recorded | Refusal]
         history = histories.get(closing.payment)
         if history is None:
             continue
-        history.caller = closing.caller
         told: Sequence[ProviderFact] = closing.charge.facts if closing.charge else ()
-        is_captured = any(fact.kind is FactKind.CAPTURED for fact in told)
-        if history.payment.status in CLOSABLE and not is_captured:
+        if history.payment.status in CLOSABLE and _is_over(closing.charge):
             # First, so that it is why: what the provider calls it says nothing of our reason.
             key = f"{closing.kind.value.lower()}:here"
             history.learn(RecordedFact(closing.kind, key, tx.now, str(closing.payment)))
-        for fact in told:
-            history.learn(RecordedFact.of(fact))
+        history.hear(closing.caller, told, is_whole=True)
     moved = await write_histories(tx, [*histories.values()])
     return [moved.get(closing.payment, PaymentNotFound()) for closing in closings]
+
+
+def _is_over(charge: Charge | None) -> bool:
+    """Whether nothing was captured and nothing will be; a slow bank may still say yes to what cannot be cancelled."""
+    kinds = {fact.kind for fact in charge.facts} if charge else set(CLOSURES)
+    return FactKind.CAPTURED not in kinds and not kinds.isdisjoint(CLOSURES)

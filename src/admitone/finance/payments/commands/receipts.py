@@ -16,6 +16,7 @@ from admitone.finance.payments.model import (
     ReceiptState,
     Recorded,
     RecordedFact,
+    RefundState,
     Status,
 )
 from admitone.finance.payments.policy import Happened
@@ -31,6 +32,9 @@ from admitone.kernel.scope import Caller
 
 APPLICABLE = frozenset({Reason.LATE})
 """Money of the right amount that only came late may still pay; other money never was the price."""
+
+RETURNABLE = frozenset({Status.NEEDS_MANUAL, Status.REFUNDED})
+"""A refund that had arrived may have come back."""
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -72,15 +76,18 @@ async def _begin_return(
     if open_one is not None:
         return Return(payment, open_one)
     receipts = [each for each in await receipt_store.find_receipts(tx, payment.id) if each.state is ReceiptState.OPEN]
-    if payment.status is not Status.NEEDS_MANUAL or not receipts:
+    if payment.status not in RETURNABLE or not receipts:
         return NotReturnable()
     [receipt, *_] = receipts
+    left = receipt.amount_minor - payment.refunded_minor
+    if left <= 0:
+        return NotReturnable()
     intent = GatewayIntent(
         uuid7(),
         payment.id,
         IntentAction.REFUND,
         IntentState.OPEN,
-        receipt.amount_minor - payment.refunded_minor,
+        left,
         receipt.currency,
         f"Return of {receipt.reason}",
     )
@@ -129,8 +136,13 @@ async def apply(tx: Tx, decisions: Sequence[Decision]) -> list[Recorded | Refusa
 
 
 async def _may_be_applied(tx: Tx, payment: Payment) -> bool:
-    """Not while it is on its way back."""
+    """Not while any of it went back, or is on its way."""
     if payment.status is not Status.NEEDS_MANUAL or payment.manual_reason not in APPLICABLE:
+        return False
+    if payment.refunded_minor or payment.refund_state is RefundState.PENDING:
+        return False
+    intents = (await store.find_intents(tx, [payment.id]))[payment.id]
+    if any(each.action is IntentAction.REFUND and each.state is IntentState.OPEN for each in intents):
         return False
     receipts = await receipt_store.find_receipts(tx, payment.id)
     return all(each.state is not ReceiptState.RETURNING for each in receipts)

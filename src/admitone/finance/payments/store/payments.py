@@ -156,6 +156,20 @@ FIND_RIVALS = """
 """
 
 
+# Which of these have another payment by which somebody is paying for the same.
+FIND_OPEN_OTHERS = """
+    SELECT v.id
+      FROM unnest($2::uuid[], $3::text[], $4::text[]) AS v(id, source_type, source_id)
+     CROSS JOIN LATERAL (SELECT FROM payments.payment AS p
+                          WHERE p.organization_id = $1
+                            AND p.source_type = v.source_type
+                            AND p.source_id = v.source_id
+                            AND p.status IN ('CREATED', 'PENDING', 'REQUIRES_ACTION', 'PROCESSING')
+                            AND p.id <> v.id
+                         LIMIT 1) AS r
+"""
+
+
 STAND = """
     UPDATE payments.payment AS p
        SET status = v.status, refund_state = v.refund_state, manual_reason = v.manual_reason, applied = v.applied,
@@ -246,8 +260,13 @@ class Move(msgspec.Struct, frozen=True):
 
     payment: Payment
     standing: Standing
-    steps: int
+    way: tuple[Status, ...]
     charge_id: str | None = None
+
+    @property
+    def steps(self) -> int:
+        """By how many its version grows: also what leads nowhere else is a change."""
+        return max(len(self.way), 1)
 
 
 class Settlement(msgspec.Struct, frozen=True):
@@ -300,11 +319,20 @@ async def lock_payments(tx: Tx, inputs: Sequence[Any]) -> dict[PaymentId, Paymen
 
 async def find_rivals(tx: Tx, payments: Collection[Payment]) -> set[PaymentId]:
     """Those for whose source another has paid."""
+    return await _find_others(tx, FIND_RIVALS, payments)
+
+
+async def find_taken(tx: Tx, payments: Collection[Payment]) -> set[PaymentId]:
+    """Those for whose source another has paid, or somebody is paying otherwise."""
+    return await find_rivals(tx, payments) | await _find_others(tx, FIND_OPEN_OTHERS, payments)
+
+
+async def _find_others(tx: Tx, statement: str, payments: Collection[Payment]) -> set[PaymentId]:
     if not payments:
         return set()
     ordered = sorted(payments, key=lambda each: each.id)
     ids = [each.id.uuid for each in ordered]
-    rows = await tx.fetch(FIND_RIVALS, ids, *columns([each.source for each in ordered], "type", "id"))
+    rows = await tx.fetch(statement, ids, *columns([each.source for each in ordered], "type", "id"))
     return {PaymentId(row["id"]) for row in rows}
 
 

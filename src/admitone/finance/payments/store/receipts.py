@@ -50,6 +50,17 @@ MOVE_RECEIPT = """
 """
 
 
+REOPEN_RECEIPTS = """
+    UPDATE payments.unapplied_receipt AS r
+       SET state = 'OPEN', settled_at = NULL
+      FROM unnest($2::uuid[], $3::text[]) AS v(payment_id, capture_key)
+     WHERE r.organization_id = $1
+       AND r.payment_id = v.payment_id
+       AND r.capture_key = v.capture_key
+       AND r.state = ANY($4::text[])
+"""
+
+
 FIND_RECEIPTS = """
     SELECT payment_id, capture_key, city_code, amount_minor, currency, reason, policy, state
       FROM payments.unapplied_receipt
@@ -90,9 +101,8 @@ async def insert_receipts(tx: Tx, receipts: Sequence[Receipt]) -> None:
 
 async def settle_receipts(tx: Tx, receipts: Sequence[Receipt]) -> None:
     """Those whose money went back, was lost, or paid for its source after all."""
-    ended = [each for each in receipts if each.state is not ReceiptState.OPEN]
-    if ended:
-        await tx.execute(SETTLE_RECEIPTS, tx.now, *columns(ended, "payment_id", "capture_key", "state"))
+    if receipts:
+        await tx.execute(SETTLE_RECEIPTS, tx.now, *columns(receipts, "payment_id", "capture_key", "state"))
 
 
 async def move_receipt(tx: Tx, receipt: Receipt, to: ReceiptState) -> bool:
@@ -100,6 +110,13 @@ async def move_receipt(tx: Tx, receipt: Receipt, to: ReceiptState) -> bool:
     leaving = [state.value for state in RECEIPT.leaving(to)]
     moved = await tx.execute(MOVE_RECEIPT, receipt.payment_id.uuid, receipt.capture_key, to.value, leaving)
     return moved == 1
+
+
+async def reopen_receipts(tx: Tx, receipts: Sequence[Receipt]) -> None:
+    """Those whose money was to go back, or had gone, and is with us again: somebody must look."""
+    if receipts:
+        leaving = [state.value for state in RECEIPT.leaving(ReceiptState.OPEN)]
+        await tx.execute(REOPEN_RECEIPTS, *columns(receipts, "payment_id", "capture_key"), leaving)
 
 
 async def find_receipts(tx: Tx, payment: PaymentId) -> list[Receipt]:

@@ -12,8 +12,7 @@ from admitone.kernel.ids import OrganizationId
 from admitone.kernel.statements import columns
 
 PUT_REFS = """
-    SELECT provider, object_type, object_id
-      FROM payments.put_refs($1, $2::text[], $3::text[], $4::text[], $5::uuid[], $6)
+    SELECT payments.put_refs($1, $2::text[], $3::text[], $4::text[], $5::uuid[], $6::integer[], $7) AS claim
 """
 
 
@@ -39,12 +38,21 @@ class Belonging(msgspec.Struct, frozen=True):
         return self.ref.id
 
 
+async def claim_refs(tx: Tx, claims: Sequence[Collection[Belonging]]) -> set[int]:
+    """Which of the claims name what is another payment's, or another organisation's. Of those nothing is written; the
+    rest is kept."""
+    numbered = [(number, each) for number, claim in enumerate(claims) for each in sorted(claim, key=lambda b: b.ref)]
+    if not numbered:
+        return set()
+    belongings = columns([each for _, each in numbered], "provider", "type", "id", "payment")
+    rows = await tx.fetch(PUT_REFS, *belongings, [number for number, _ in numbered], tx.now)
+    return {row["claim"] for row in rows}
+
+
 async def put_refs(tx: Tx, belongings: Collection[Belonging]) -> set[Ref]:
     """Those that are another payment's, or another organisation's, and stay so."""
-    if not belongings:
-        return set()
-    rows = await tx.fetch(PUT_REFS, *columns(belongings, "provider", "type", "id", "payment"), tx.now)
-    return {Ref(ObjectType(row["object_type"]), row["object_id"]) for row in rows}
+    ordered = [*belongings]
+    return {ordered[number].ref for number in await claim_refs(tx, [[each] for each in ordered])}
 
 
 async def find_refs(tx: Tx, provider: Provider, refs: Sequence[Ref]) -> dict[Ref, Owner]:

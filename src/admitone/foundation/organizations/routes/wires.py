@@ -57,7 +57,7 @@ class SettingsWire(Wire):
     """How it invoices its customers: needed before it takes payments, and never left out again (FIN-008)."""
     invoicing_software: SoftwareName | None = None
     invoicing_notes: InvoicingNotes | None = None
-    invoicing_duties: Annotated[frozenset[InvoicingDuty], Meta(max_length=8)] = frozenset()
+    invoicing_duties: Annotated[list[InvoicingDuty], Meta(max_length=8)] = []  # noqa: RUF012, msgspec copies it
 
     def settings(self) -> Settings:
         zone(self.time_zone)
@@ -76,7 +76,7 @@ class SettingsWire(Wire):
             self.invoicing,
             self.invoicing_software,
             self.invoicing_notes,
-            tuple(sorted(self.invoicing_duties)),
+            tuple(sorted(set(self.invoicing_duties))),
         )
 
     @classmethod
@@ -96,7 +96,7 @@ class SettingsWire(Wire):
             invoicing=settings.invoicing,
             invoicing_software=settings.invoicing_software,
             invoicing_notes=settings.invoicing_notes,
-            invoicing_duties=frozenset(settings.invoicing_duties),
+            invoicing_duties=list(settings.invoicing_duties),
         )
 
 

@@ -1,0 +1,12 @@
+"""Money in, broken on purpose: buyers who repeat themselves, a provider that loses its answers, and two sets of books.
+
+Promise: whatever is lost, repeated, late or in the wrong order between us and the provider, in the end the provider's
+own books and our ledger say the same, row by row, and nobody has paid twice.
+
+    market       everything in one process: the API, the provider with books of its own, a clock that can be moved
+    buyers       what they want and how they go about it, from a seed
+    books        the invariants: the provider's file against our ledger
+    game         one run: trouble, then quiet, then the books
+
+    python -m bench.faults.money --cases 5000 --seed 1
+"""

@@ -1,0 +1,46 @@
+"""usage: python -m bench.faults.money [--cases N] [--seed N]
+
+Runs so many buyers through a checkout that loses answers, prints what became of them and which invariant does not hold,
+and fails when one does not.
+"""
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+from contextlib import redirect_stdout
+from pathlib import Path
+
+from tests.toy import wiring  # noqa: F401  To import it is to wire it.
+
+from admitone.kernel.embedded import SUPERUSER, Cluster
+from admitone.kernel.migrate import migrate
+from bench.faults.money.books import INVARIANTS
+from bench.faults.money.game import play
+
+
+def main() -> int:
+    asked = argparse.ArgumentParser(prog="python -m bench.faults.money")
+    asked.add_argument("--cases", type=int, default=5_000)
+    asked.add_argument("--seed", type=int, default=1)
+    chosen = asked.parse_args()
+    began = time.monotonic()
+    with (
+        Cluster.temporary() as cluster,
+        tempfile.TemporaryDirectory() as home,
+        (Path(home) / "log").open("w") as log,
+        redirect_stdout(log),
+    ):
+        superuser = cluster.url(SUPERUSER)
+        asyncio.run(migrate(superuser))
+        verdict = asyncio.run(play(cluster.url(), superuser, Path(home), cases=chosen.cases, seed=chosen.seed))
+    print(verdict)
+    for name in INVARIANTS:
+        print(f"     {'BROKEN' if name in verdict.broken else 'holds '} {name}")
+    print(f"     {time.monotonic() - began:.0f} s")
+    return 1 if verdict.broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""Asking the provider: what is repeated is the same, and nothing is closed that may still be paid."""
+
+import asyncio
+
+import pytest
+
+from admitone.entrypoints.duties import duties_of
+from admitone.finance.gateways.api import FactKind
+from admitone.finance.gateways.sandbox.charges import No
+from admitone.finance.gateways.sandbox.faults import CallFault, Faults
+from admitone.finance.payments.asking import Case
+from admitone.finance.payments.commands.checkouts import begin
+from admitone.finance.payments.errands import close_spent
+from admitone.finance.payments.facts import FACTS as PAYMENT_FACTS
+from admitone.finance.payments.facts import AttemptsSpent
+from admitone.finance.payments.model import Status
+from admitone.kernel.batch import Batcher
+from admitone.kernel.db import Database
+from admitone.kernel.errors import OutcomeUnknown
+from admitone.kernel.jobs import Subscription
+from admitone.kernel.manifest import Module
+from admitone.kernel.scope import Caller
+from tests.finance.world import World, a_world
+from tests.jobs import a_worker
+
+
+@pytest.mark.covers("PAY-042", "PAY-044", "PAY-045")
+@pytest.mark.parametrize("fault", [CallFault.LOST, CallFault.ERROR_AFTER, CallFault.ERROR_BEFORE])
+async def test_who_heard_nothing_and_asks_again_is_given_the_same_charge(
+    database: Database, batcher: Batcher, fault: CallFault
+):
+    """Also under another correlation id: a request that is repeated is another request, and the same order."""
+    faults = Faults(script=(CallFault.NONE, fault))
+    async with a_world(database, batcher, faults=faults) as world:
+        order = world.shop.sells(world.buyer.identity, 5000)
+        begun = await world.begin(order, key="once")
+        case = Case(begun.payment, (begun.intent,))
+        with pytest.raises(OutcomeUnknown):
+            await world.clerk.open(case, Caller(world.buyer.identity))
+
+        again = await world.submit(begin, world.checkout(order, key="once"))
+        assert again.replayed
+        recorded, charge = await world.clerk.open(Case(again.payment, (again.intent,)), Caller(world.buyer.identity))
+
+        assert recorded.status is Status.PENDING
+        assert [each.id for each in world.simulator.list_newest(type(world.simulator.get(charge.id)))] == [charge.id]
+        assert await world.clerk.complete(world.organization, begun.payment.id, Caller())
+
+
+@pytest.mark.covers("PAY-053")
+async def test_what_a_slow_bank_may_still_pay_is_not_closed(world: World):
+    order = world.shop.sells(world.buyer.identity, 5000)
+    payment, charge = await world.opened(order)
+    world.simulator.act("pay", charge, card="slow")
+
+    assert await world.clerk.close(world.organization, payment, FactKind.EXPIRED, Caller())
+    assert (await world.payment(payment)).status is Status.PROCESSING
+
+    world.simulator.act("clear", charge)
+    assert await world.clerk.close(world.organization, payment, FactKind.EXPIRED, Caller())
+    paid = await world.payment(payment)
+    assert paid.status is Status.SUCCEEDED
+    assert paid.applied
+
+
+@pytest.mark.covers("PAY-053")
+async def test_what_a_slow_bank_refused_is_closed_the_next_time(world: World):
+    order = world.shop.sells(world.buyer.identity, 5000)
+    payment, charge = await world.opened(order)
+    world.simulator.act("pay", charge, card="slow")
+    await world.clerk.close(world.organization, payment, FactKind.EXPIRED, Caller())
+    world.simulator.act("fail_clearing", charge)
+
+    assert await world.clerk.close(world.organization, payment, FactKind.EXPIRED, Caller())
+    assert (await world.payment(payment)).status is Status.EXPIRED
+
+
+@pytest.mark.covers("PAY-005")
+async def test_who_begins_anew_after_a_decline_cannot_pay_in_the_first_window(world: World):
+    order = world.shop.sells(world.buyer.identity, 5000)
+    first, charge = await world.opened(order)
+    world.simulator.act("pay", charge, card="card_declined")
+    await world.clerk.ask(world.organization, first, Caller())
+    assert (await world.payment(first)).status is Status.FAILED
+
+    second, _ = await world.opened(order)
+
+    module = Module(
+        "test", jobs=(close_spent,), subscriptions=(Subscription(AttemptsSpent, close_spent),), facts=PAYMENT_FACTS
+    )
+    async with a_worker(world.database, duties_of([module])), asyncio.timeout(30):
+        while (await world.payment(first)).status is Status.FAILED:  # noqa: ASYNC110  The worker tells nobody.
+            await asyncio.sleep(0.05)
+    with pytest.raises(No):
+        world.simulator.act("pay", charge)
+    assert (await world.payment(first)).status is Status.CANCELLED
+    assert (await world.payment(second)).status is Status.PENDING
