@@ -30,6 +30,14 @@ ALTER SCHEMA payments OWNER TO admitone_owner;
 CREATE SCHEMA pricing;
 ALTER SCHEMA pricing OWNER TO admitone_owner;
 
+-- Name: proof; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA proof;
+ALTER SCHEMA proof OWNER TO admitone_owner;
+
+-- Name: sales; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA sales;
+ALTER SCHEMA sales OWNER TO admitone_owner;
+
 -- Name: usernames; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA usernames;
 ALTER SCHEMA usernames OWNER TO admitone_owner;
@@ -1831,6 +1839,83 @@ CREATE TABLE pricing.platform_policy (
 ALTER TABLE ONLY pricing.platform_policy FORCE ROW LEVEL SECURITY;
 ALTER TABLE pricing.platform_policy OWNER TO admitone_owner;
 
+-- Name: verdict; Type: TABLE; Schema: proof; Owner: admitone_owner
+CREATE TABLE proof.verdict (
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    verdict text NOT NULL,
+    severity smallint NOT NULL,
+    differing bigint NOT NULL,
+    figures jsonb NOT NULL,
+    checked_at timestamp with time zone NOT NULL,
+    CONSTRAINT verdict_check CHECK ((severity =
+CASE verdict
+    WHEN 'RED'::text THEN 0
+    WHEN 'UNKNOWN'::text THEN 1
+    ELSE 2
+END)),
+    CONSTRAINT verdict_check1 CHECK (((differing > 0) = (verdict = 'RED'::text))),
+    CONSTRAINT verdict_name_check CHECK ((name = ANY (ARRAY['TRIAL_BALANCE'::text, 'BALANCES'::text, 'PROVIDER'::text, 'CHAIN'::text]))),
+    CONSTRAINT verdict_verdict_check CHECK ((verdict = ANY (ARRAY['GREEN'::text, 'RED'::text, 'UNKNOWN'::text])))
+);
+ALTER TABLE ONLY proof.verdict FORCE ROW LEVEL SECURITY;
+ALTER TABLE proof.verdict OWNER TO admitone_owner;
+
+-- Name: sale_line; Type: TABLE; Schema: sales; Owner: admitone_owner
+CREATE TABLE sales.sale_line (
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    line integer NOT NULL,
+    key text NOT NULL,
+    quantity integer NOT NULL,
+    unit_price_minor bigint NOT NULL,
+    gross_minor bigint NOT NULL,
+    discount_minor bigint NOT NULL,
+    platform_fee_minor bigint NOT NULL,
+    net_minor bigint NOT NULL,
+    promotions jsonb NOT NULL,
+    CONSTRAINT sale_line_line_check CHECK ((line > 0)),
+    CONSTRAINT sale_line_quantity_check CHECK ((quantity > 0))
+);
+ALTER TABLE ONLY sales.sale_line FORCE ROW LEVEL SECURITY;
+ALTER TABLE sales.sale_line OWNER TO admitone_owner;
+
+-- Name: sale_summary; Type: TABLE; Schema: sales; Owner: admitone_owner
+CREATE TABLE sales.sale_summary (
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    payment_version bigint NOT NULL,
+    city_code text NOT NULL,
+    identity_id uuid NOT NULL,
+    source_type text NOT NULL,
+    source_id text NOT NULL,
+    provider_intent_id text,
+    status text NOT NULL,
+    is_test boolean NOT NULL,
+    currency text NOT NULL,
+    subtotal_minor bigint NOT NULL,
+    discount_minor bigint NOT NULL,
+    platform_fee_minor bigint NOT NULL,
+    card_fee_minor bigint NOT NULL,
+    stripe_fee_minor bigint,
+    total_minor bigint NOT NULL,
+    refunded_minor bigint NOT NULL,
+    net_minor bigint NOT NULL,
+    promotions jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT sale_summary_card_fee_minor_check CHECK ((card_fee_minor = 0)),
+    CONSTRAINT sale_summary_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT sale_summary_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT sale_summary_payment_version_check CHECK ((payment_version > 0)),
+    CONSTRAINT sale_summary_provider_intent_id_check CHECK (((length(provider_intent_id) >= 1) AND (length(provider_intent_id) <= 200))),
+    CONSTRAINT sale_summary_source_id_check CHECK (((length(source_id) >= 1) AND (length(source_id) <= 64))),
+    CONSTRAINT sale_summary_source_type_check CHECK (((length(source_type) >= 1) AND (length(source_type) <= 40))),
+    CONSTRAINT sale_summary_status_check CHECK (((length(status) >= 1) AND (length(status) <= 40)))
+);
+ALTER TABLE ONLY sales.sale_summary FORCE ROW LEVEL SECURITY;
+ALTER TABLE sales.sale_summary OWNER TO admitone_owner;
+
 -- Name: username; Type: TABLE; Schema: usernames; Owner: admitone_owner
 CREATE TABLE usernames.username (
     name text NOT NULL,
@@ -2194,6 +2279,18 @@ ALTER TABLE ONLY pricing.platform_policy
 ALTER TABLE ONLY pricing.platform_policy
     ADD CONSTRAINT platform_policy_version_key UNIQUE (version);
 
+-- Name: verdict verdict_pkey; Type: CONSTRAINT; Schema: proof; Owner: admitone_owner
+ALTER TABLE ONLY proof.verdict
+    ADD CONSTRAINT verdict_pkey PRIMARY KEY (organization_id, name);
+
+-- Name: sale_line sale_line_pkey; Type: CONSTRAINT; Schema: sales; Owner: admitone_owner
+ALTER TABLE ONLY sales.sale_line
+    ADD CONSTRAINT sale_line_pkey PRIMARY KEY (organization_id, payment_id, line);
+
+-- Name: sale_summary sale_summary_pkey; Type: CONSTRAINT; Schema: sales; Owner: admitone_owner
+ALTER TABLE ONLY sales.sale_summary
+    ADD CONSTRAINT sale_summary_pkey PRIMARY KEY (organization_id, payment_id);
+
 -- Name: username username_pkey; Type: CONSTRAINT; Schema: usernames; Owner: admitone_owner
 ALTER TABLE ONLY usernames.username
     ADD CONSTRAINT username_pkey PRIMARY KEY (name);
@@ -2397,6 +2494,18 @@ CREATE INDEX fee_policy_by_target ON pricing.fee_policy USING btree (organizatio
 -- Name: platform_policy_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
 CREATE INDEX platform_policy_by_target ON pricing.platform_policy USING btree (target, version DESC);
 
+-- Name: verdict_by_severity; Type: INDEX; Schema: proof; Owner: admitone_owner
+CREATE INDEX verdict_by_severity ON proof.verdict USING btree (severity, organization_id, name);
+
+-- Name: sale_by_source; Type: INDEX; Schema: sales; Owner: admitone_owner
+CREATE INDEX sale_by_source ON sales.sale_summary USING btree (organization_id, source_type, source_id, created_at, payment_id);
+
+-- Name: sale_by_status; Type: INDEX; Schema: sales; Owner: admitone_owner
+CREATE INDEX sale_by_status ON sales.sale_summary USING btree (organization_id, status, created_at, payment_id);
+
+-- Name: sale_by_time; Type: INDEX; Schema: sales; Owner: admitone_owner
+CREATE INDEX sale_by_time ON sales.sale_summary USING btree (organization_id, created_at, payment_id);
+
 -- Name: username_by_end_of_hold; Type: INDEX; Schema: usernames; Owner: admitone_owner
 CREATE INDEX username_by_end_of_hold ON usernames.username USING btree (held_until) WHERE (status = 'HELD'::text);
 
@@ -2551,6 +2660,18 @@ ALTER TABLE ONLY pricing.fee_choice
 -- Name: fee_policy fee_policy_organization_id_fkey; Type: FK CONSTRAINT; Schema: pricing; Owner: admitone_owner
 ALTER TABLE ONLY pricing.fee_policy
     ADD CONSTRAINT fee_policy_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: verdict verdict_organization_id_fkey; Type: FK CONSTRAINT; Schema: proof; Owner: admitone_owner
+ALTER TABLE ONLY proof.verdict
+    ADD CONSTRAINT verdict_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: sale_line sale_line_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: sales; Owner: admitone_owner
+ALTER TABLE ONLY sales.sale_line
+    ADD CONSTRAINT sale_line_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES sales.sale_summary(organization_id, payment_id);
+
+-- Name: sale_summary sale_summary_organization_id_fkey; Type: FK CONSTRAINT; Schema: sales; Owner: admitone_owner
+ALTER TABLE ONLY sales.sale_summary
+    ADD CONSTRAINT sale_summary_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
 -- Name: branch app_own; Type: POLICY; Schema: authority; Owner: admitone_owner
 CREATE POLICY app_own ON authority.branch TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -3095,6 +3216,30 @@ ALTER TABLE pricing.fee_policy ENABLE ROW LEVEL SECURITY;
 -- Name: platform_policy; Type: ROW SECURITY; Schema: pricing; Owner: admitone_owner
 ALTER TABLE pricing.platform_policy ENABLE ROW LEVEL SECURITY;
 
+-- Name: verdict app_own; Type: POLICY; Schema: proof; Owner: admitone_owner
+CREATE POLICY app_own ON proof.verdict TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: verdict relay_sums; Type: POLICY; Schema: proof; Owner: admitone_owner
+CREATE POLICY relay_sums ON proof.verdict FOR SELECT TO admitone_relay USING (true);
+
+-- Name: verdict; Type: ROW SECURITY; Schema: proof; Owner: admitone_owner
+ALTER TABLE proof.verdict ENABLE ROW LEVEL SECURITY;
+
+-- Name: sale_line app_own; Type: POLICY; Schema: sales; Owner: admitone_owner
+CREATE POLICY app_own ON sales.sale_line TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: sale_summary app_own; Type: POLICY; Schema: sales; Owner: admitone_owner
+CREATE POLICY app_own ON sales.sale_summary TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: sale_summary in_city; Type: POLICY; Schema: sales; Owner: admitone_owner
+CREATE POLICY in_city ON sales.sale_summary AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: sale_line; Type: ROW SECURITY; Schema: sales; Owner: admitone_owner
+ALTER TABLE sales.sale_line ENABLE ROW LEVEL SECURITY;
+
+-- Name: sale_summary; Type: ROW SECURITY; Schema: sales; Owner: admitone_owner
+ALTER TABLE sales.sale_summary ENABLE ROW LEVEL SECURITY;
+
 -- Name: username owner_by_function; Type: POLICY; Schema: usernames; Owner: admitone_owner
 CREATE POLICY owner_by_function ON usernames.username TO admitone_owner USING (true) WITH CHECK (true);
 
@@ -3168,6 +3313,13 @@ GRANT USAGE ON SCHEMA payments TO admitone_relay;
 
 -- Name: SCHEMA pricing; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA pricing TO admitone_app;
+
+-- Name: SCHEMA proof; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA proof TO admitone_app;
+GRANT USAGE ON SCHEMA proof TO admitone_relay;
+
+-- Name: SCHEMA sales; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA sales TO admitone_app;
 
 -- Name: SCHEMA usernames; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA usernames TO admitone_app;
@@ -3645,6 +3797,16 @@ GRANT SELECT,INSERT ON TABLE pricing.fee_policy TO admitone_app;
 
 -- Name: TABLE platform_policy; Type: ACL; Schema: pricing; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE pricing.platform_policy TO admitone_app;
+
+-- Name: TABLE verdict; Type: ACL; Schema: proof; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE proof.verdict TO admitone_app;
+GRANT SELECT ON TABLE proof.verdict TO admitone_relay;
+
+-- Name: TABLE sale_line; Type: ACL; Schema: sales; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sales.sale_line TO admitone_app;
+
+-- Name: TABLE sale_summary; Type: ACL; Schema: sales; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sales.sale_summary TO admitone_app;
 
 -- Name: TABLE cursor; Type: ACL; Schema: webhooks; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE webhooks.cursor TO admitone_app;

@@ -14,7 +14,7 @@ from admitone.finance.payments.model import (
     Told,
     is_paid,
 )
-from admitone.finance.payments.store.payments import find_payments
+from admitone.finance.payments.store.payments import count_payments, find_payments, list_payments
 from admitone.finance.payments.store.references import find_refs as find_owners
 
 __all__ = (
@@ -28,8 +28,10 @@ __all__ = (
     "Told",
     "ask_for_fees",
     "change_accounts",
+    "count_payments",
     "find_owners",
     "find_payments",
     "is_paid",
+    "list_payments",
     "record",
 )

@@ -126,6 +126,16 @@ class PaymentIncomplete(Fact, frozen=True):
     payment_id: PaymentId
 
 
+class PaymentBooked(Fact, frozen=True):
+    """The books have more of it, and it stands where it stood: for whoever shows it, not for whoever sold it."""
+
+    name = "payment.booked"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+
+
 class AttemptsSpent(Fact, frozen=True):
     """It failed as often as it may, or somebody began anew; the charge is closed at the provider."""
 
@@ -215,6 +225,7 @@ class RiskHoldChanged(Fact, frozen=True):
 FACTS: Final[tuple[type[Fact], ...]] = (
     *BY_STATUS.values(),
     PaymentIncomplete,
+    PaymentBooked,
     AttemptsSpent,
     ReceiptUnapplied,
     ProcessorFeesFinal,

@@ -17,6 +17,7 @@ from admitone.finance.ledger import api as ledger
 from admitone.finance.payments.errors import ForeignReference, PaymentNotFound
 from admitone.finance.payments.facts import (
     AttemptsSpent,
+    PaymentBooked,
     PaymentIncomplete,
     ProcessorFeesFinal,
     ReceiptUnapplied,
@@ -151,6 +152,7 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
             history.payment, history.before, history.after, history.caller, rival=own in rivals
         )
     ]
+    booked = {posting.payment for posting in postings}
     if postings:
         await ledger.post(tx, postings)
     await store.insert_facts(tx, {own: history.news for own, history in changed.items()})
@@ -158,7 +160,7 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
     await _keep_receipts(tx, changed, rivals)
     for own, history in unique.items():
         if own in moves:
-            _publish(tx, history.caller, moves[own])
+            _publish(tx, history.caller, moves[own], is_booked=own in booked)
         if history.must_ask or (own in moves and moves[own].standing.must_ask):
             tx.publish(history.caller, PaymentIncomplete(payment_id=own))
     return {
@@ -219,12 +221,17 @@ async def _keep_receipts(tx: Tx, changed: Mapping[PaymentId, History], rivals: s
         tx.publish(changed[receipt.payment_id].caller, told)
 
 
-def _publish(tx: Tx, caller: Caller, move: Move) -> None:
+def _publish(tx: Tx, caller: Caller, move: Move, *, is_booked: bool) -> None:
     payment, standing = move.payment, move.standing
-    for number, status in enumerate(move.way, start=1):
+    before = len(tx.published)
+    # A second part that is refunded leaves it where it stood, and is told as the first one was.
+    is_part = standing.status is Status.PARTIAL_REFUND and standing.refunded_minor != payment.refunded_minor
+    for number, status in enumerate(move.way or [Status.PARTIAL_REFUND] * is_part, start=1):
         tx.publish(caller, told_of(payment, status, payment.version + number, standing.refunded_minor))
     if standing.fees_status is FeesStatus.FINAL and payment.processor_fees_actual != standing.fees_actual:
         fees = standing.fees_actual or 0
         tx.publish(caller, ProcessorFeesFinal(payment_id=payment.id, fees_minor=fees, currency=payment.currency))
+    if is_booked and len(tx.published) == before:
+        tx.publish(caller, PaymentBooked(payment_id=payment.id))
     if standing.is_spent and standing.status is Status.FAILED:
         tx.publish(caller, AttemptsSpent(payment_id=payment.id))

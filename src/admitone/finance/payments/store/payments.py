@@ -115,6 +115,13 @@ LIST_PAYMENTS = f"""
 """  # noqa: S608, of constants
 
 
+COUNT_PAYMENTS = """
+    SELECT count(*) AS payments
+      FROM payments.payment
+     WHERE organization_id = $1
+"""
+
+
 FIND_OWN = f"""
     SELECT {COLUMNS}
       FROM payments.payment
@@ -292,6 +299,11 @@ async def find_payments(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, P
 
 async def list_payments(tx: Tx, before: UUID, status: str | None, limit: int) -> list[Payment]:
     return [_payment(row) for row in await tx.fetch(LIST_PAYMENTS, before, status, limit)]
+
+
+async def count_payments(tx: Tx) -> int:
+    [row] = await tx.fetch(COUNT_PAYMENTS)
+    return int(row["payments"])
 
 
 async def find_own(tx: IdentityTx, payment: PaymentId) -> Payment | None:
