@@ -166,7 +166,6 @@ def test_fees_and_their_changes_are_what_the_organisation_has_less(changes: list
     assert sum(entry == "PROCESSOR_FEES_FINAL" for entry, *_ in transfers) == 1
 
 
-@pytest.mark.covers("FIN-072")
 @settings(max_examples=150, deadline=None)
 @given(st.integers(1, 100_000), st.data(), st.randoms(use_true_random=False))
 def test_parts_of_any_size_in_any_order_give_back_the_fee_and_no_more(

@@ -293,6 +293,8 @@ class ProviderEvent(msgspec.Struct, frozen=True):
     refs: tuple[Ref, ...] = ()
     """By what the payment is found, the strongest first."""
     facts: tuple[ProviderFact, ...] = ()
+    """An event that tells of a capture tells everything that had happened to it by then; one that cannot leaves the
+    capture out, and whoever needs the rest asks for it."""
     organization: OrganizationId | None = None
     """As the object's metadata say."""
     payment: PaymentId | None = None

@@ -19,6 +19,7 @@ from admitone.finance.payments.model import CLOSABLE, GatewayIntent, IntentActio
 from admitone.finance.payments.orders import charge_order, return_order
 from admitone.finance.payments.store import payments as store
 from admitone.finance.sources.api import PaymentId
+from admitone.kernel import failpoints
 from admitone.kernel.commands import Command
 from admitone.kernel.contracts import Call
 from admitone.kernel.db import Tx
@@ -80,6 +81,7 @@ class Clerk:
     async def open(self, case: Case, caller: Caller) -> tuple[Recorded, Charge]:
         """Ask for the charge that a payment began with. Raises what keeps it from being known, or from being."""
         assert case.opening is not None
+        failpoints.reach("payments.before_asking")
         said = await case.gateway.open_charge(charge_order(case.payment, case.opening, caller))
         match said:
             case NotSent(refusal=refusal):
@@ -156,4 +158,5 @@ class Clerk:
                 raise OutcomeUnknown
 
     async def _submit(self, command: Command[Any, Any, Any], organization: OrganizationId, each: Any) -> Any:
+        failpoints.reach("payments.before_recording")
         return await self._write(command, each, scope=Scope(organization, "payments"))
