@@ -30,7 +30,7 @@ async def test_who_heard_nothing_and_asks_again_is_given_the_same_charge(
     database: Database, batcher: Batcher, fault: CallFault
 ):
     """Also under another correlation id: a request that is repeated is another request, and the same order."""
-    faults = Faults(script=(CallFault.NONE, fault))
+    faults = Faults(script=(CallFault.NONE, CallFault.NONE, fault))
     async with a_world(database, batcher, faults=faults) as world:
         order = world.shop.sells(world.buyer.identity, 5000)
         begun = await world.begin(order, key="once")
