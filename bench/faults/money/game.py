@@ -16,7 +16,7 @@ from admitone.finance.webhooks.polling import poll
 from bench.faults.money import buyers
 from bench.faults.money.books import Books, complaints
 from bench.faults.money.buyers import Case
-from bench.faults.money.market import SWEEPS, Market, a_market
+from bench.faults.money.market import Market, a_market
 
 TROUBLE = Faults(
     unreachable=700,
@@ -53,6 +53,7 @@ DEAD = """
      WHERE (organization_id = $1 OR kind LIKE 'webhooks.%') AND replayed_at IS NULL
 """
 LATE = "SELECT id, source_id, status FROM payments.payment WHERE organization_id = $1 AND manual_reason = 'LATE'"
+UNREAD = "SELECT position FROM webhooks.cursor WHERE provider = 'sandbox'"
 STATES = "SELECT status, count(*) FROM payments.payment WHERE organization_id = $1 GROUP BY status ORDER BY status"
 
 
@@ -139,13 +140,21 @@ async def _quiet(market: Market, books: asyncpg.Connection, wanted: Sequence[Cas
         async with market.working():
             while await market.hear():
                 pass
-            await market.sweep(*SWEEPS, poll)
+            await market.sweep()
+            await _poll_to_the_end(market, books)
             await _until_idle(books, organization)
         if not await market.hear() and not await books.fetchval(LEFT, organization):
             break
     dead = [str(dict(row)) for row in await books.fetch(DEAD, organization)]
     jobs = [str(dict(row)) for row in await books.fetch(JOBS, organization)]
     return {name: rows[:MOST] for name, rows in (("nothing is buried", dead), ("no job is left", jobs)) if rows}
+
+
+async def _poll_to_the_end(market: Market, books: asyncpg.Connection) -> None:
+    """A run reads so many pages; there may be more."""
+    await market.sweep(poll)
+    while await books.fetchval(UNREAD):
+        await market.sweep(poll)
 
 
 async def _until_idle(books: asyncpg.Connection, organization: object) -> None:

@@ -7,7 +7,7 @@ late or half is harmless. What could not be asked is found again by the next run
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -18,12 +18,12 @@ from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.receipts import Decision
 from admitone.finance.payments.errors import GatewayRefused, NotReturnable
 from admitone.finance.payments.facts import AccountUnclear, AttemptsSpent, PaymentIncomplete, ReceiptUnapplied
-from admitone.finance.payments.model import AccountTold, KnownAccount, Recorded
+from admitone.finance.payments.model import AccountTold, IntentAction, KnownAccount, Recorded
 from admitone.finance.payments.policy import asked_at
 from admitone.finance.payments.store import receipts as receipt_store
 from admitone.finance.payments.store import sweeping
 from admitone.finance.payments.store.accounts import find_accounts
-from admitone.finance.payments.store.sweeping import FIRST, SWEEPING, Left
+from admitone.finance.payments.store.sweeping import FIRST, SWEEPING, Left, Unsettled
 from admitone.finance.sources.api import LatePayment
 from admitone.kernel.alerts import ALERTS, Above, Alert, AlertClass, AlertRule, raise_alerts
 from admitone.kernel.db import Tx
@@ -41,6 +41,8 @@ AT_ONCE: Final = 16
 PAGE: Final = 500
 PATIENCE: Final = timedelta(seconds=45)
 """Longer than any call out may take: an intent without an answer for so long has lost its caller."""
+
+Found = TypeVar("Found", bound=Left)
 
 UNAPPLIED = AlertRule(
     "payments.unapplied_receipt",
@@ -144,7 +146,9 @@ async def complete_intents(desk: Desk, firing: Delivered[Firing]) -> None:
     """A crash, or a provider that did not answer, left intents open: find out."""
     clerk = Clerk.at(desk)
 
-    async def complete(left: Left) -> object:
+    async def complete(left: Unsettled) -> object:
+        if left.action is IntentAction.REFUND:  # Somebody decided it, and it is the same refund whoever asks for it.
+            return await clerk.give_back(left.organization, Decision(firing.caller, left.payment))
         return await clerk.complete(left.organization, left.payment, firing.caller)
 
     before = firing.payload.at - PATIENCE
@@ -182,11 +186,11 @@ async def _fetch_fees(desk: Desk, caller: Caller, only: OrganizationId | None = 
             break
 
 
-async def _each(lefts: Sequence[Left], see_to: Callable[[Left], Awaitable[object]]) -> None:
+async def _each(lefts: Sequence[Found], see_to: Callable[[Found], Awaitable[object]]) -> None:
     """Some at once; one that fails keeps nobody else waiting, and is found again."""
     places = asyncio.Semaphore(AT_ONCE)
 
-    async def one(left: Left) -> None:
+    async def one(left: Found) -> None:
         async with places:
             try:
                 await see_to(left)

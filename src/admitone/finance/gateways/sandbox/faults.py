@@ -83,8 +83,11 @@ class Dice:
     """The one source of chance, thrown in the order of what happens."""
 
     def __init__(self, faults: Faults, seed: int) -> None:
-        self.faults = faults
         self._random = random.Random(seed)  # noqa: S311  A game must be the same again for the same seed.
+        self.change(faults)
+
+    def change(self, faults: Faults) -> None:
+        self.faults = faults
         self._script = list(faults.script)
 
     def hits(self, chance: int) -> bool:

@@ -102,7 +102,7 @@ class Simulator:
 
     def misbehave(self, faults: Faults) -> None:
         """From now on as these say; what chance drew before is not drawn again."""
-        self._dice.faults = faults
+        self._dice.change(faults)
 
     # -- The API
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import msgspec
 
+from admitone.finance.payments.model import IntentAction
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import PlatformTx, Record
 from admitone.kernel.ids import OrganizationId
@@ -15,10 +16,9 @@ SWEEPING: Final = PlatformScope("see to payments that nobody finished", Role.REL
 
 
 LIST_UNSETTLED = """
-    SELECT organization_id, payment_id
+    SELECT organization_id, payment_id, action
       FROM payments.gateway_intent
      WHERE state = 'OPEN'
-       AND action = 'OPEN'
        AND created_at < $1
      ORDER BY created_at
      LIMIT $2
@@ -53,13 +53,22 @@ class Left(msgspec.Struct, frozen=True):
     payment: PaymentId
 
 
+class Unsettled(Left, frozen=True):
+    """Something that its provider was asked, and what."""
+
+    action: IntentAction
+
+
 FIRST: Final = PaymentId(UUID(int=0))
 """Before all of them."""
 
 
-async def list_unsettled(tx: PlatformTx, before: datetime, limit: int) -> list[Left]:
+async def list_unsettled(tx: PlatformTx, before: datetime, limit: int) -> list[Unsettled]:
     """Whose provider was asked, and whose answer nobody wrote down."""
-    return [_left(row) for row in await tx.fetch(LIST_UNSETTLED, before, limit)]
+    return [
+        Unsettled(OrganizationId(row["organization_id"]), PaymentId(row["payment_id"]), IntentAction(row["action"]))
+        for row in await tx.fetch(LIST_UNSETTLED, before, limit)
+    ]
 
 
 async def list_overdue(tx: PlatformTx, limit: int) -> list[Left]:
