@@ -153,11 +153,11 @@ class Payout(Thing, frozen=True, kw_only=True):
 
 
 class Balance(msgspec.Struct, frozen=True, kw_only=True):
-    """What became available, with the charge whose fee is known now."""
+    """What became available, with the charge whose fee is known now; left out, of whatever was waiting."""
 
     amount: int
     currency: str
-    charge: Attempt
+    charge: Attempt | None = None
     object: str = "balance"
 
 
