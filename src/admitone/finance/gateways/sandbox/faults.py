@@ -84,9 +84,10 @@ class Dice:
 
     def __init__(self, faults: Faults, seed: int) -> None:
         self._random = random.Random(seed)  # noqa: S311  A game must be the same again for the same seed.
-        self.change(faults)
+        self.misbehave(faults)
 
-    def change(self, faults: Faults) -> None:
+    def misbehave(self, faults: Faults) -> None:
+        """From now on as these say, beginning with their script; what chance drew before is not drawn again."""
         self.faults = faults
         self._script = list(faults.script)
 
