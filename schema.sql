@@ -1816,7 +1816,7 @@ CREATE TABLE pricing.platform_policy (
     CONSTRAINT platform_policy_check2 CHECK (((currency IS NOT NULL) OR ((fee_fixed_minor = 0) AND (min_minor IS NULL) AND (max_minor IS NULL)))),
     CONSTRAINT platform_policy_check3 CHECK (((fee_mode <> 'ABSORBED'::text) OR absorbed_allowed)),
     CONSTRAINT platform_policy_check4 CHECK ((retired OR (source_type <> 'STAY_RESERVATION'::text) OR ((fee_bps >= 500) AND (fee_bps <= 2500)))),
-    CONSTRAINT platform_policy_check5 CHECK (((NOT retired) OR (source_type IS NOT NULL) OR (currency IS NOT NULL))),
+    CONSTRAINT platform_policy_check5 CHECK (((NOT retired) OR (currency IS NOT NULL) OR (COALESCE(source_type, 'STAY_RESERVATION'::text) <> 'STAY_RESERVATION'::text))),
     CONSTRAINT platform_policy_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT platform_policy_fee_bps_check CHECK (((fee_bps >= 0) AND (fee_bps <= 10000))),
     CONSTRAINT platform_policy_fee_fixed_minor_check CHECK (((fee_fixed_minor >= 0) AND (fee_fixed_minor <= '1000000000000'::bigint))),
