@@ -19,7 +19,7 @@ CREATE TABLE ledger.transfer (
     line            integer     NOT NULL CHECK (line >= 0),
     debit_account   text        NOT NULL,
     credit_account  text        NOT NULL,
-    amount_minor    bigint      NOT NULL CHECK (amount_minor BETWEEN 1 AND 1000000000000000),
+    amount_minor    bigint      NOT NULL CHECK (amount_minor BETWEEN 1 AND 9007199254740991),
     currency        text        NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
     payment_id      uuid,
     source_type     text        CHECK (length(source_type) BETWEEN 1 AND 40),
@@ -27,6 +27,7 @@ CREATE TABLE ledger.transfer (
     causation_id    text        NOT NULL CHECK (length(causation_id) BETWEEN 1 AND 200),
     correlation_id  uuid        NOT NULL,
     reference       text        CHECK (length(reference) BETWEEN 1 AND 200),
+    metadata        jsonb       CHECK (jsonb_typeof(metadata) = 'object' AND octet_length(metadata::text) <= 1000),
     posted_at       timestamptz NOT NULL,
     PRIMARY KEY (organization_id, id),
     -- Once for each cause (CF-38). A payout belongs to no payment, and is posted once all the same.
@@ -334,6 +335,7 @@ CREATE VIEW ledger.journal_line WITH (security_invoker = true) AS
                WHEN 'gateway_fee_expense' THEN 'gateway'
                WHEN 'rounding_adjustment' THEN 'gateway'
            END AS counterparty,
+           COALESCE(t.metadata, '{}') ||
            jsonb_build_object('entryType', t.entry_type, 'account', s.account, 'event', t.event, 'flow', t.flow,
                               'line', t.line, 'reference', t.reference) AS metadata,
            t.posted_at AS created_at, t.payee_id, t.payment_id, t.causation_id, t.correlation_id, t.currency

@@ -163,6 +163,7 @@ def posted(payment: Payment, facts: Iterable[RecordedFact], *, rival: bool = Fal
         (each.entry_type, each.debit_account, each.credit_account, each.amount_minor, each.currency, each.causation_id)
         for posting in postings(payment, facts, CALLER, rival=rival)
         for each in transfers_of(OWN.uuid, posting, OWN.uuid, NOON)
+        if each.amount_minor
     )
 
 

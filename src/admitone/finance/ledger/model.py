@@ -175,6 +175,7 @@ class Leg(msgspec.Struct, frozen=True):
 
 
 Cause = Annotated[str, Meta(min_length=1, max_length=200)]
+Metadata = Mapping[str, str | int]
 
 
 class Posting(msgspec.Struct, frozen=True):
@@ -196,6 +197,8 @@ class Posting(msgspec.Struct, frozen=True):
     """Of the payment's items, for what concerns one of them."""
     reference: str | None = None
     """The provider's own id of it: charge, refund, dispute, payout, fee."""
+    metadata: Metadata | None = None
+    """What it was computed from, for whoever reads the journal (MOR-010 to MOR-015): no names, no decisions."""
 
 
 class TransferId(Id, prefix="tfr"):
@@ -224,6 +227,7 @@ class Transfer(msgspec.Struct, frozen=True):
     causation_id: Cause
     correlation_id: UUID
     reference: str | None
+    metadata: dict[str, str | int] | None
     posted_at: datetime
 
     @property

@@ -67,7 +67,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 def canonical(organization: UUID, transfer: Transfer) -> bytes:
-    """A JSON array in UTF-8 without blanks: ids as they are printed in the database, the time in microseconds."""
+    """A JSON array in UTF-8, no blanks, keys in order: ids as the database prints them, the time in microseconds."""
     return msgspec.json.encode(
         (
             organization,
@@ -89,8 +89,10 @@ def canonical(organization: UUID, transfer: Transfer) -> bytes:
             transfer.causation_id,
             transfer.correlation_id,
             transfer.reference,
+            transfer.metadata,
             (transfer.posted_at - EPOCH) // MICROSECOND,
-        )
+        ),
+        order="sorted",
     )
 
 
