@@ -103,7 +103,7 @@ CREATE TABLE payments.payment_fact (
     kind            text        NOT NULL CHECK (kind IN ('PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED', 'CAPTURED',
                                                 'CANCELLED', 'EXPIRED', 'FEE', 'FEE_ADJUSTMENT', 'REFUND_PENDING',
                                                 'REFUNDED', 'REFUND_FAILED', 'DISPUTE_OPENED', 'DISPUTE_WON',
-                                                'DISPUTE_LOST', 'APPLIED')),
+                                                'DISPUTE_LOST', 'APPLIED', 'COMMISSION_HELD', 'COMMISSION_KEPT')),
     at              timestamptz NOT NULL,
     reference       text        NOT NULL CHECK (length(reference) <= 200),
     amount_minor    bigint      NOT NULL,
@@ -111,6 +111,7 @@ CREATE TABLE payments.payment_fact (
     total_minor     bigint      NOT NULL CHECK (total_minor >= 0),
     fee_minor       bigint      NOT NULL CHECK (fee_minor >= 0),
     code            text        NOT NULL CHECK (length(code) <= 100),
+    charge          text        NOT NULL CHECK (length(charge) <= 200),
     recorded_at     timestamptz NOT NULL,
     PRIMARY KEY (organization_id, payment_id, key),
     UNIQUE (organization_id, payment_id, ordinal),
@@ -203,7 +204,8 @@ CREATE TABLE payments.account (
     created_at        timestamptz NOT NULL,
     changed_at        timestamptz NOT NULL,
     PRIMARY KEY (organization_id, provider, livemode),
-    CHECK ((onboarding_status = 'COMPLETE') = (charges_enabled AND cardinality(requirements_due) = 0))
+    -- One that the provider rejected is not complete, whatever else it says of it.
+    CHECK (onboarding_status <> 'COMPLETE' OR (charges_enabled AND cardinality(requirements_due) = 0))
 );
 ALTER TABLE payments.account ENABLE ROW LEVEL SECURITY;
 ALTER TABLE payments.account FORCE ROW LEVEL SECURITY;

@@ -187,7 +187,15 @@ def test_a_template_makes_each_type_once_and_moves_something(event: Event, flow:
 SHARED = {
     EntryType.PROCESSOR_FEES_ADJUSTMENT: {Event.FEES_ROSE, Event.FEES_FELL},
     EntryType.RECON_ROUNDING: {Event.ROUNDED_UP, Event.ROUNDED_DOWN},
-    EntryType.TRANSFER_REVERSAL: {Event.REFUND_ACCRUED, Event.DISPUTE_LOST},
+    EntryType.TRANSFER_TO_ORG: {Event.CAPTURED, Event.RECEIPT_UNAPPLIED},
+    EntryType.TRANSFER_REVERSAL: {
+        Event.REFUND_ACCRUED,
+        Event.DISPUTE_LOST,
+        Event.UNAPPLIED_APPLIED,
+        Event.UNAPPLIED_REFUNDED,
+        Event.UNAPPLIED_LOST,
+    },
+    EntryType.TRANSFER_REVERSAL_MIRROR: {Event.REFUND_FAILED, Event.UNAPPLIED_REFUND_FAILED},
     EntryType.UNAPPLIED_RECEIPT: {Event.CAPTURED, Event.RECEIPT_UNAPPLIED},
 }
 """Types that two events of one flow have in common: under one cause, the second would be taken for a replay."""

@@ -71,7 +71,7 @@ async def test_another_currency_pays_for_nothing(world: World):
 async def test_late_money_is_on_nobodys_account_until_it_is_back(world: World):
     """L1."""
     payment, _ = await a_late_payment(world)
-    assert await balances(world) == {"merchant_account": 5000, "unapplied_receipts": 5000}
+    assert await balances(world) == {"merchant_account": 250, "org_settlements": 4750, "unapplied_receipts": 5000}
     assert await world.net(payment) == 0
     await see_to_receipt(world, payment)
     assert (await world.payment(payment)).status is Status.REFUNDED
@@ -202,7 +202,7 @@ async def test_a_refund_that_had_arrived_and_comes_back_is_owed_again(world: Wor
     await tell(world, payment, a_fact(K.REFUND_FAILED, refund, 5000, minutes=5))
     row = await world.payment(payment)
     assert (row.status, row.refunded_minor, row.refund_state) == (Status.REFUNDED, 0, RefundState.FAILED)
-    assert await balances(world) == {"merchant_account": 5000, "unapplied_receipts": 5000}
+    assert await balances(world) == {"merchant_account": 250, "org_settlements": 4750, "unapplied_receipts": 5000}
     assert await receipts(world, payment) == [(Reason.LATE, 5000, ReceiptState.OPEN)]
 
 

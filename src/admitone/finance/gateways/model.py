@@ -114,6 +114,8 @@ class ProviderFact(msgspec.Struct, frozen=True):
     """Of a dispute: what the provider took for it, or gave back."""
     code: str = ""
     """Of a failure: the provider's word for it."""
+    charge: str = ""
+    """Of a refund or a dispute: the reference of the capture that it is about; empty if the provider does not say."""
 
 
 class PixCode(msgspec.Struct, frozen=True):

@@ -1,6 +1,7 @@
 """The door for other packages: what happened to payments is recorded here, and asked here."""
 
 from admitone.finance.payments.commands.accounts import change_accounts
+from admitone.finance.payments.commands.commissions import Commission, hold_commissions, keep_commissions
 from admitone.finance.payments.commands.recording import record
 from admitone.finance.payments.errands import ask_for_fees
 from admitone.finance.payments.model import (
@@ -20,6 +21,7 @@ from admitone.finance.payments.store.references import find_refs as find_owners
 __all__ = (
     "PAID",
     "AccountTold",
+    "Commission",
     "KnownAccount",
     "Owner",
     "Payment",
@@ -31,7 +33,9 @@ __all__ = (
     "count_payments",
     "find_owners",
     "find_payments",
+    "hold_commissions",
     "is_paid",
     "list_payments",
+    "keep_commissions",
     "record",
 )

@@ -17,7 +17,13 @@ from admitone.finance.payments.asking import Clerk
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.receipts import Decision
 from admitone.finance.payments.errors import GatewayRefused, NotReturnable
-from admitone.finance.payments.facts import AccountUnclear, AttemptsSpent, PaymentIncomplete, ReceiptUnapplied
+from admitone.finance.payments.facts import (
+    AccountUnclear,
+    AttemptsSpent,
+    PaymentContradicted,
+    PaymentIncomplete,
+    ReceiptUnapplied,
+)
 from admitone.finance.payments.model import AccountTold, IntentAction, KnownAccount, Recorded
 from admitone.finance.payments.policy import asked_at
 from admitone.finance.payments.store import receipts as receipt_store
@@ -52,7 +58,15 @@ UNAPPLIED = AlertRule(
     "unapplied-receipts",
     "Money came that paid for nothing: late, of another amount or currency, or for what was paid already.",
 )
-RULES: Final = (UNAPPLIED,)
+CONTRADICTED = AlertRule(
+    "payments.contradicted",
+    AlertClass.TICKET,
+    Above(0),
+    "finance operations",
+    "payment-contradicted",
+    "A provider told of a payment what cannot be as it stands, such as a dispute of what was refunded.",
+)
+RULES: Final = (UNAPPLIED, CONTRADICTED)
 
 
 # -- One payment at a time
@@ -101,6 +115,15 @@ async def see_to_receipt(desk: Desk, told: Delivered[ReceiptUnapplied]) -> None:
             logger().info("payment.receipt_settled_before", paymentId=str(payment))
         except GatewayRefused as refused:  # It waits for somebody now; the alert stands.
             logger().warning("payment.return_refused", paymentId=str(payment), reason=refused.reason)
+
+
+@errand("payments.see_to_contradiction", lane=PROVIDERS, retry=WEBHOOKS, priority=Priority.CRITICAL)
+async def see_to_contradiction(desk: Desk, told: Delivered[PaymentContradicted]) -> None:
+    """Nothing follows by itself: somebody is told."""
+    fact, payment = told.payload, str(told.payload.payment_id)
+    about = {"paymentId": payment, "status": fact.status, "told": fact.told}
+    alert = Alert(CONTRADICTED, payment, f"{fact.told} of {fact.status}", told.organization, about, told.caller)
+    await desk.batcher.submit(raise_alerts, ALERTS, alert)
 
 
 @errand("payments.ask_about_account", lane=PROVIDERS, retry=WEBHOOKS, priority=Priority.CRITICAL)

@@ -110,6 +110,12 @@ class NotReturnable(Conflict):
     code = "NOTHING_UNAPPLIED"
 
 
+class CommissionTooMuch(Conflict):
+    """Of this payment there is not so much that could be held or kept as a commission."""
+
+    code = "COMMISSION_TOO_MUCH"
+
+
 class GatewayRefused(Conflict):
     """The payment provider refused this payment."""
 

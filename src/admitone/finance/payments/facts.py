@@ -136,6 +136,19 @@ class PaymentBooked(Fact, frozen=True):
     payment_id: PaymentId
 
 
+class PaymentContradicted(Fact, frozen=True):
+    """Something was told that cannot be as the payment stands: it stays as it is, the books have what was told, and
+    somebody looks."""
+
+    name = "payment.contradicted"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+    status: str
+    told: str
+
+
 class AttemptsSpent(Fact, frozen=True):
     """It failed as often as it may, or somebody began anew; the charge is closed at the provider."""
 
@@ -226,6 +239,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     *BY_STATUS.values(),
     PaymentIncomplete,
     PaymentBooked,
+    PaymentContradicted,
     AttemptsSpent,
     ReceiptUnapplied,
     ProcessorFeesFinal,

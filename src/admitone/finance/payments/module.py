@@ -1,7 +1,14 @@
 """The manifest of payments."""
 
 from admitone.finance.payments import errands, routes
-from admitone.finance.payments.facts import FACTS, AccountUnclear, AttemptsSpent, PaymentIncomplete, ReceiptUnapplied
+from admitone.finance.payments.facts import (
+    FACTS,
+    AccountUnclear,
+    AttemptsSpent,
+    PaymentContradicted,
+    PaymentIncomplete,
+    ReceiptUnapplied,
+)
 from admitone.finance.payments.model import INTENT, PAYMENT, RECEIPT
 from admitone.finance.payments.routes.wires import FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW
 from admitone.kernel.jobs import Schedule, Subscription
@@ -18,6 +25,7 @@ MODULE = Module(
         errands.ask_provider,
         errands.close_spent,
         errands.see_to_receipt,
+        errands.see_to_contradiction,
         errands.ask_about_account,
         errands.fetch_fees_of,
         errands.complete_intents,
@@ -28,6 +36,7 @@ MODULE = Module(
         Subscription(PaymentIncomplete, errands.ask_provider),
         Subscription(AttemptsSpent, errands.close_spent),
         Subscription(ReceiptUnapplied, errands.see_to_receipt),
+        Subscription(PaymentContradicted, errands.see_to_contradiction),
         Subscription(AccountUnclear, errands.ask_about_account),
     ),
     schedules=(

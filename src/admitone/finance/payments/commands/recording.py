@@ -6,6 +6,7 @@ everything that came with it. What may end a payment for good is taken only from
 alone, it makes us ask, so nothing that was told later can have come before it.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -14,10 +15,12 @@ import msgspec
 
 from admitone.finance.gateways.api import FactKind, ProviderFact
 from admitone.finance.ledger import api as ledger
+from admitone.finance.payments.books import fresh_postings
 from admitone.finance.payments.errors import ForeignReference, PaymentNotFound
 from admitone.finance.payments.facts import (
     AttemptsSpent,
     PaymentBooked,
+    PaymentContradicted,
     PaymentIncomplete,
     ProcessorFeesFinal,
     ReceiptUnapplied,
@@ -33,7 +36,7 @@ from admitone.finance.payments.model import (
     Status,
     Told,
 )
-from admitone.finance.payments.policy import Receipt, Standing, fold, fresh_postings, receipts_of, way
+from admitone.finance.payments.policy import Happened, Receipt, Standing, fold, receipts_of, way
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import receipts as receipt_store
 from admitone.finance.payments.store.payments import Move
@@ -64,6 +67,8 @@ class History:
     news: list[RecordedFact] = field(default_factory=list)
     charge_id: str | None = None
     must_ask: bool = False
+    contradiction: str | None = None
+    """What was told that cannot be, as the payment stands."""
 
     @property
     def after(self) -> list[RecordedFact]:
@@ -77,13 +82,27 @@ class History:
     def may_have_rivals(self) -> bool:
         return not self.payment.applied and any(fact.kind is FactKind.CAPTURED for fact in self.after)
 
+    @property
+    def is_disputed_after_refund(self) -> bool:
+        """Whether a dispute was opened of what had gone back already: the money has left twice."""
+        known = {fact.reference for fact in self.before}
+        happened = Happened(self.after)
+        return any(
+            dispute not in known
+            for each in (happened, *happened.others)
+            for dispute in each.disputes - each.decisive_disputes
+            if each.capture
+        )
+
     def hear(self, caller: Caller, facts: Sequence[ProviderFact], *, is_whole: bool) -> None:
         """Take down what a provider says, in the order in which it happened."""
         self.caller = caller
         known = {each.key for each in self.after}
-        for fact in sorted(facts, key=lambda fact: fact.at):
+        for fact in map(RecordedFact.of, sorted(facts, key=lambda fact: fact.at)):
+            if fact.kind is FactKind.CAPTURED and not fact.amount_minor:
+                continue  # Nothing came.
             if is_whole or fact.kind not in ENDINGS:
-                self.learn(RecordedFact.of(fact))
+                self.learn(fact)
             else:
                 self.must_ask = self.must_ask or fact.key not in known
 
@@ -93,7 +112,7 @@ class History:
         same = known.get(fact.key)
         if same is None:
             self.news.append(msgspec.structs.replace(fact, ordinal=len(known) + 1))
-        elif fact.kind is FactKind.FEE and same.amount_minor != fact.amount_minor:
+        elif fact.kind is FactKind.FEE and (same.amount_minor, same.at) != (fact.amount_minor, fact.at):
             self._adjust(fact)
 
     def _adjust(self, fact: RecordedFact) -> None:
@@ -102,7 +121,10 @@ class History:
         if fact.at < max(each.at for each in told):
             return
         difference = fact.amount_minor - sum(each.amount_minor for each in told)
-        key = f"fee_adjustment:{fact.reference}:{fact.amount_minor}"
+        if not difference:
+            return
+        said = f"{fact.reference}:{fact.amount_minor}:{fact.at.isoformat()}"
+        key = f"fee_adjustment:{hashlib.sha256(said.encode()).hexdigest()}"
         self.learn(msgspec.structs.replace(fact, kind=FactKind.FEE_ADJUSTMENT, key=key, amount_minor=difference))
 
 
@@ -163,6 +185,10 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
             _publish(tx, history.caller, moves[own], is_booked=own in booked)
         if history.must_ask or (own in moves and moves[own].standing.must_ask):
             tx.publish(history.caller, PaymentIncomplete(payment_id=own))
+        if history.contradiction:
+            status = moves[own].standing.status.value
+            fact = PaymentContradicted(payment_id=own, status=status, told=history.contradiction)
+            tx.publish(history.caller, fact)
     return {
         own: Recorded(own, moves[own].standing.status if own in moves else history.payment.status, own in changed)
         for own, history in unique.items()
@@ -189,7 +215,10 @@ def _move(history: History, standing: Standing, *, is_taken: bool) -> Move:
     if steps is None:
         # What is told contradicts what was final. The books have it, and the payment stays as it is (unification (c)).
         logger().error("payment.contradicted", paymentId=str(payment.id), told=standing.status.value)
+        history.contradiction = standing.status.value
         standing, steps = msgspec.structs.replace(standing, status=payment.status), []
+    elif history.is_disputed_after_refund:
+        history.contradiction = Status.DISPUTED.value
     if payment.applied and not standing.applied:
         standing = msgspec.structs.replace(standing, applied=True)
     return Move(payment, standing, tuple(steps), history.charge_id)

@@ -9,7 +9,7 @@ import msgspec
 
 from admitone.finance.gateways.api import FactKind, Provider
 from admitone.finance.payments.model import (
-    APPLIED,
+    OURS,
     FeesStatus,
     GatewayIntent,
     IntentAction,
@@ -200,13 +200,15 @@ INSERT_FACTS = Insert(
         "total_minor": "bigint",
         "fee_minor": "bigint",
         "code": "text",
+        "charge": "text",
         "recorded_at": "timestamptz",
     },
 )
 
 
 FIND_FACTS = """
-    SELECT payment_id, key, ordinal, kind, at, reference, amount_minor, currency, total_minor, fee_minor, code
+    SELECT payment_id, key, ordinal, kind, at, reference, amount_minor, currency, total_minor, fee_minor, code,
+           charge
       FROM payments.payment_fact
      WHERE organization_id = $1
        AND payment_id = ANY($2::uuid[])
@@ -462,7 +464,7 @@ def _payment(row: Record) -> Payment:
 def _fact(row: Record) -> RecordedFact:
     kind = row["kind"]
     return RecordedFact(
-        kind=kind if kind == APPLIED else FactKind(kind),
+        kind=kind if kind in OURS else FactKind(kind),
         key=row["key"],
         at=row["at"],
         reference=row["reference"],
@@ -471,6 +473,7 @@ def _fact(row: Record) -> RecordedFact:
         total_minor=row["total_minor"],
         fee_minor=row["fee_minor"],
         code=row["code"],
+        charge=row["charge"],
         ordinal=row["ordinal"],
     )
 
