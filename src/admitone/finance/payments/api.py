@@ -35,7 +35,7 @@ __all__ = (
     "find_payments",
     "hold_commissions",
     "is_paid",
-    "list_payments",
     "keep_commissions",
+    "list_payments",
     "record",
 )

@@ -62,7 +62,7 @@ async def _write(tx: Tx, found: Sequence[Payment]) -> None:
     prices = {own: priced(each) for own, each in sold.items()}
     await store.put_sales(
         tx,
-        [sale_of(each, prices[own], nets.get(own)) for own, each in sold.items()],
+        [sale_of(each, prices[own], nets.get((own, each.currency))) for own, each in sold.items()],
         [line for own, each in sold.items() for line in lines_of(each, prices[own])],
     )
 
