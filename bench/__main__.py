@@ -5,7 +5,7 @@ Runs every bench and fails when a figure that must be reached is not.
 
 import sys
 
-from bench import gateways, identity, jobs, ledger, toy, webhooks
+from bench import checkout, gateways, identity, jobs, ledger, toy, webhooks
 from bench.figures import Figures
 
 
@@ -17,6 +17,7 @@ def main() -> int:
     ledger.measure(figures)
     gateways.measure(figures)
     webhooks.measure(figures)
+    checkout.measure(figures)
     if figures.missed:
         print(f"\nMissed: {', '.join(figures.missed)}")
         return 1

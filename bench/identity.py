@@ -61,7 +61,7 @@ def measure(figures: Figures) -> None:
         ground = a_ground(cluster, organizations=1, name="bench_people")
         calibration = calibrate(ground)
         print(calibration)
-        tokens = asyncio.run(_seed(ground.url))
+        tokens = asyncio.run(seed_people(ground.url))
         # Behind a proxy everybody has an address of their own; without one, whatever they say is not believed.
         surroundings = {"ADMITONE_KEYS": KEYS, "TRUSTED_PROXIES": "127.0.0.1", "SMTP_URL": NOWHERE}
         with a_server(ground, module="bench.serve_people", **surroundings) as port:
@@ -72,7 +72,7 @@ def measure(figures: Figures) -> None:
             made_up_addresses(figures, port)
 
 
-async def _seed(url: str) -> list[str]:
+async def seed_people(url: str) -> list[str]:
     """People who have a password and a session; their access tokens."""
     hashed = HASHER.hash(A_PASSWORD)
     with KEYRING.wired(KeyRing({1: KEY})):

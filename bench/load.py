@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -127,6 +127,8 @@ class Connection:
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.sent_at = 0.0
+        self.body = b""
+        """Of the last answer."""
         self._got = b""
 
     def send(self, request: bytes) -> None:
@@ -142,7 +144,7 @@ class Connection:
         length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
         if len(body) < length:
             return None
-        self._got = b""
+        self.body, self._got = body, b""
         return int(head[9:12])
 
 
@@ -170,20 +172,26 @@ class Requests:
 
 
 def generate(plan: Plan) -> Report:
-    requests, waiting = Requests(plan), selectors.DefaultSelector()
-    for _ in range(plan.connections):
-        connection = Connection(plan.port)
+    requests = Requests(plan)
+    return drive(plan.port, plan.connections, iter(requests.next, None), plan.seconds)
+
+
+def drive(port: int, connections: int, requests: Iterator[bytes], seconds: float) -> Report:
+    """Closed load of whatever these requests are."""
+    waiting = selectors.DefaultSelector()
+    for _ in range(connections):
+        connection = Connection(port)
         waiting.register(connection.socket, selectors.EVENT_READ, connection)
-        connection.send(requests.next())
+        connection.send(next(requests))
     began, latencies, statuses = time.perf_counter(), [], Counter[int]()
-    while (now := time.perf_counter()) - began < plan.seconds:
+    while (now := time.perf_counter()) - began < seconds:
         for key, _ in waiting.select(timeout=1):
             connection = key.data
             status = connection.status()
             if status is not None:
                 latencies.append(time.perf_counter() - connection.sent_at)
                 statuses[status] += 1
-                connection.send(requests.next())
+                connection.send(next(requests))
     latencies.sort()
     at = [latencies[int(len(latencies) * share)] * 1e3 for share in (0.5, 0.95, 0.99)]
     refused = sum(count for status, count in statuses.items() if not 200 <= status < 300)

@@ -87,5 +87,27 @@ def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _carelessness(node: dict[str, Any]) -> Iterator[str]:
     if node["Node Type"] == "Seq Scan":
         yield "reads all of"
-    elif " AND " not in (node.get("Index Cond") or node["Recheck Cond"]):
+    elif (node.get("Index Cond") or node.get("Recheck Cond")) in (None, "(organization_id = $1)"):
         yield "goes by the organisation alone in"
+
+
+REFERENCES = """
+    SELECT r.confrelid::regclass::text AS referred, array_agg(DISTINCT a.attname::text || ' = $' || k.place) AS whole_key
+      FROM pg_constraint AS r
+     CROSS JOIN LATERAL unnest(r.confkey) WITH ORDINALITY AS k(column_number, place)
+      JOIN pg_attribute AS a ON a.attrelid = r.confrelid AND a.attnum = k.column_number
+     WHERE r.contype = 'f'
+     GROUP BY r.confrelid, r.conkey
+    HAVING cardinality(r.conkey) > 1
+"""
+
+
+async def careless_references(owner: asyncpg.Connection) -> list[str]:
+    """Tables whose rows PostgreSQL looks for by less than their key when somebody refers to one of them."""
+    found = []
+    for row in await owner.fetch(REFERENCES):
+        check = f"SELECT 1 FROM ONLY {row['referred']} AS x WHERE {' AND '.join(row['whole_key'])} FOR KEY SHARE OF x"
+        [scan] = [node for node in _nodes(await _plan(owner, check)) if "Scan" in node["Node Type"]]
+        if scan.get("Index Cond", "").count(" = ") < len(row["whole_key"]):
+            found.append(f"{row['referred']}: {scan.get('Index Name')} by {scan.get('Index Cond')}")
+    return found

@@ -4,11 +4,13 @@ import importlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import asyncpg
 import pytest
 
 from admitone.kernel import db
+from admitone.kernel.driver import session_of
 from admitone.kernel.scope import Role
-from tests.architecture.planning import Sessions, a_session_of_every_role, careless, unplannable
+from tests.architecture.planning import Sessions, a_session_of_every_role, careless, careless_references, unplannable
 from tests.architecture.source_tree import SOURCE, TESTS, sources
 from tests.architecture.sql_places import is_store
 from tests.architecture.statements import (
@@ -85,6 +87,14 @@ async def touch(tx: Tx) -> None:
 
 async def test_every_statement_of_a_tenant_goes_by_more_than_its_organisation(sessions: Sessions):
     assert await careless(sessions, all_statements(), TENANT_TABLES) == []
+
+
+async def test_whatever_is_referred_to_is_found_by_its_whole_key(superuser: asyncpg.Connection):
+    async with superuser.transaction():
+        for setting, value in session_of(Role.APP).items():
+            if setting not in ("role", "search_path"):
+                await superuser.execute("SELECT set_config($1, $2, true)", setting, value)
+        assert await careless_references(superuser) == []
 
 
 async def test_a_careless_statement_is_seen(sessions: Sessions, tmp_path: Path, monkeypatch):

@@ -82,7 +82,8 @@ INSERT_PAYMENTS = Insert(
 )
 
 
-# Of a source there are few: its latest tells whether it is paid, or being paid.
+# Of a source there are few. In the order of the one index that has a source together, so that every plan goes by it,
+# also one that was made before anybody counted the rows: else each source reads all of an organisation's payments.
 FIND_OF_SOURCES = f"""
     SELECT {OF_PAYMENT}
       FROM unnest($2::text[], $3::text[]) AS v(source_type, source_id)
@@ -91,8 +92,8 @@ FIND_OF_SOURCES = f"""
                           WHERE organization_id = $1
                             AND source_type = v.source_type
                             AND source_id = v.source_id
-                          ORDER BY id DESC
-                          LIMIT 100) AS p
+                          ORDER BY idempotency_key
+                          LIMIT 1000) AS p
 """  # noqa: S608, of constants
 
 
@@ -152,7 +153,8 @@ FIND_RIVALS = """
                             AND p.source_id = v.source_id
                             AND p.applied
                             AND p.id <> v.id
-                         LIMIT 1) AS r
+                          ORDER BY p.idempotency_key
+                          LIMIT 1) AS r
 """
 
 
@@ -166,7 +168,8 @@ FIND_OPEN_OTHERS = """
                             AND p.source_id = v.source_id
                             AND p.status IN ('CREATED', 'PENDING', 'REQUIRES_ACTION', 'PROCESSING')
                             AND p.id <> v.id
-                         LIMIT 1) AS r
+                          ORDER BY p.idempotency_key
+                          LIMIT 1) AS r
 """
 
 
@@ -181,6 +184,7 @@ STAND = """
         AS v(id, version, status, refund_state, manual_reason, applied, captured_minor, refunded_minor,
              failed_attempts, fees_status, fees_actual, charge_id, steps)
      WHERE p.organization_id = $1
+       AND p.id = ANY($3::uuid[])
        AND p.id = v.id
        AND p.version = v.version
 """
@@ -241,13 +245,15 @@ FIND_INTENTS = """
 """
 
 
+# Those that are open, said otherwise: the index of what is open is everybody's, by its time.
 SETTLE_INTENTS = """
     UPDATE payments.gateway_intent AS i
        SET state = v.state, reason = v.reason, answer = v.answer, settled_at = $2
       FROM unnest($3::uuid[], $4::text[], $5::text[], $6::bytea[]) AS v(id, state, reason, answer)
      WHERE i.organization_id = $1
+       AND i.id = ANY($3::uuid[])
        AND i.id = v.id
-       AND i.state = 'OPEN'
+       AND i.settled_at IS NULL
     RETURNING i.id
 """
 
@@ -288,8 +294,8 @@ async def find_of_sources(tx: Tx, sources: Collection[Source]) -> dict[Source, l
     """Every payment of each, the newest first."""
     found: dict[Source, list[Payment]] = {source: [] for source in sources}
     ordered = sorted(found)
-    for row in await tx.fetch(FIND_OF_SOURCES, *columns(ordered, "type", "id")):
-        payment = _payment(row)
+    rows = await tx.fetch(FIND_OF_SOURCES, *columns(ordered, "type", "id"))
+    for payment in sorted(map(_payment, rows), key=lambda each: each.id, reverse=True):
         found[payment.source].append(payment)
     return found
 

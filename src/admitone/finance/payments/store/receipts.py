@@ -34,6 +34,7 @@ SETTLE_RECEIPTS = """
        SET state = v.state, settled_at = $2
       FROM unnest($3::uuid[], $4::text[], $5::text[]) AS v(payment_id, capture_key, state)
      WHERE r.organization_id = $1
+       AND r.payment_id = ANY($3::uuid[])
        AND r.payment_id = v.payment_id
        AND r.capture_key = v.capture_key
        AND r.settled_at IS NULL
@@ -55,6 +56,7 @@ REOPEN_RECEIPTS = """
        SET state = 'OPEN', settled_at = NULL
       FROM unnest($2::uuid[], $3::text[]) AS v(payment_id, capture_key)
      WHERE r.organization_id = $1
+       AND r.payment_id = ANY($2::uuid[])
        AND r.payment_id = v.payment_id
        AND r.capture_key = v.capture_key
        AND r.state = ANY($4::text[])

@@ -45,9 +45,9 @@ LOCK_CLAIMS = Lock(
     SELECT guard_key || ' ' || identity_id::text AS name, guard_key, identity_id, taken
       FROM payments.free_claim
      WHERE organization_id = $1
+       AND guard_key = ANY($3::text[])
+       AND identity_id = ANY($4::uuid[])
        AND guard_key || ' ' || identity_id::text = ANY($2::text[])
-       AND (guard_key, identity_id) IN (SELECT v.guard_key, v.identity_id
-                                          FROM unnest($3::text[], $4::uuid[]) AS v(guard_key, identity_id))
      ORDER BY guard_key, identity_id
     """,
     key="name",
@@ -59,6 +59,8 @@ TAKE_CLAIMS = """
        SET taken = v.taken, changed_at = $2
       FROM unnest($3::text[], $4::uuid[], $5::integer[]) AS v(guard_key, identity_id, taken)
      WHERE c.organization_id = $1
+       AND c.guard_key = ANY($3::text[])
+       AND c.identity_id = ANY($4::uuid[])
        AND c.guard_key = v.guard_key
        AND c.identity_id = v.identity_id
        AND c.taken < v.taken

@@ -1,0 +1,348 @@
+"""Checkouts: how many a second are priced, written, charged at the sandbox and answered (figure 3), and how many are
+settled when their buyers pay (as much of figure 4 as there is: checkout, webhook, ledger, facts relayed).
+
+usage: python -m bench.checkout [SECONDS PAYMENTS]         measure
+       python -m bench.checkout buy                        buyers who pay for nothing; a `Fair` on standard input
+       python -m bench.checkout fair                       buyers who pay, and a provider that tells of it
+
+Every buyer is signed in and comes from an address of their own, through a proxy that we trust, so that every limit
+stays on. Nobody buys the same twice. One organisation sells everything: what contends in production contends here.
+"""
+
+import asyncio
+import itertools
+import json
+import os
+import re
+import selectors
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import asyncpg
+
+from admitone.finance.gateways.api import Account, AccountOrder, Provider
+from admitone.finance.gateways.sandbox.gateway import SandboxGateway
+from admitone.finance.gateways.sandbox.simulator import Delivery, Simulator
+from admitone.finance.payments.commands.accounts import keep_accounts
+from admitone.finance.payments.model import AccountTold, KnownAccount
+from admitone.kernel.db import Database
+from admitone.kernel.embedded import SUPERUSER
+from admitone.kernel.ids import uuid7
+from admitone.kernel.scope import Caller, Scope
+from bench.calibration import calibrate
+from bench.figures import Figures, side_by_side
+from bench.ground import Ground, a_cluster, a_ground
+from bench.identity import KEYS, NOWHERE, seed_people
+from bench.load import Connection, Report, drive
+from bench.server import ROOT, a_server
+from bench.shop import JOURNAL, a_simulator
+
+PATH: Final = "/api/payments/intent"
+SECONDS: Final = 6
+PAYMENTS: Final = 6_000
+CONNECTIONS: Final = 64
+COURIERS: Final = 32
+"""Connections on which the provider tells."""
+PATIENCE_SECONDS: Final = 180
+WARMING_UP: Final = 300
+EVENTS_OF_A_PAYMENT: Final = 2
+"""That it was begun, and that it was paid."""
+SECRET: Final = "whoever measures may look at the figures"
+SERVER: Final = "bench.serve_checkout"
+COMMANDS: Final = ("begin", "take_answers")
+
+SETTLED = "SELECT count(*) AS settled FROM payments.payment WHERE status = 'SUCCEEDED'"
+UNBALANCED = """
+    SELECT count(*) AS wrong
+      FROM payments.payment AS p
+      LEFT JOIN (SELECT payment_id, sum(amount_minor) AS gross
+                   FROM ledger.transfer
+                  WHERE entry_type = 'GROSS'
+                  GROUP BY payment_id) AS t ON t.payment_id = p.id
+     WHERE p.status = 'SUCCEEDED'
+       AND t.gross IS DISTINCT FROM p.amount_minor
+"""
+LEFT = "SELECT (SELECT count(*) FROM kernel.outbox) + (SELECT count(*) FROM kernel.job WHERE run_at <= now()) AS left"
+
+
+@dataclass(frozen=True)
+class Fair:
+    """Who buys where."""
+
+    port: int
+    organization: str
+    tokens: list[str]
+    journal: str
+    seconds: float = SECONDS
+    payments: int = PAYMENTS
+
+    def requests(self) -> Iterator[bytes]:
+        """Checkouts, each of a source of its own; buyers take turns."""
+        run = uuid7().hex[-12:]
+        for number in itertools.count():
+            buyer = number % len(self.tokens)
+            body = (
+                f'{{"organizationId":"{self.organization}","sourceType":"TICKET_ORDER",'
+                f'"sourceId":"ord-{run}-{number}","idempotencyKey":"{run}-{number}"}}'
+            )
+            yield (
+                f"POST {PATH} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+                f"authorization: Bearer {self.tokens[buyer]}\r\n"
+                f"x-forwarded-for: 10.{buyer >> 16 & 255}.{buyer >> 8 & 255}.{buyer & 255}\r\n"
+                f"content-length: {len(body)}\r\n\r\n{body}"
+            ).encode()
+
+
+def measure(figures: Figures, seconds: float = SECONDS, payments: int = PAYMENTS) -> None:
+    with a_cluster() as cluster, tempfile.TemporaryDirectory() as folder:
+        ground = a_ground(cluster, organizations=1, name="bench_checkout")
+        calibration = calibrate(ground)
+        print(f"\nCheckouts. {calibration}")
+        tokens = asyncio.run(seed_people(ground.url))
+        journal = Path(folder) / "sandbox.db"
+        asyncio.run(_may_sell(ground, a_simulator(journal)))
+        own = str(ground.members[0].organization)
+        fair = Fair(0, own, tokens, str(journal), seconds, payments)
+        surroundings = {
+            "ADMITONE_KEYS": KEYS,
+            "TRUSTED_PROXIES": "127.0.0.1",
+            "SMTP_URL": NOWHERE,
+            "ORYA_CRON_SECRET": SECRET,
+            JOURNAL: str(journal),
+        }
+        checkouts(figures, ground, fair, surroundings, min(1.0, calibration.s))
+        settled(figures, ground, fair, surroundings)
+
+
+async def _may_sell(ground: Ground, simulator: Simulator) -> None:
+    """The organisation has an account at the sandbox, in order."""
+    gateway, own = SandboxGateway.in_process(simulator), ground.members[0].organization
+    account = await gateway.open_account(AccountOrder(Caller(), uuid7(), own, "PT", None))
+    assert isinstance(account, Account), account
+    simulator.act("complete", account.id)
+    complete = await gateway.find_account(Caller(), account.id)
+    assert isinstance(complete, Account), complete
+    simulator.delivered(*simulator.due_deliveries())
+    told = AccountTold(Caller(), Provider.SANDBOX, complete, datetime.now(UTC))
+    async with Database(ground.url) as database:
+        [kept] = await database.run(Scope(own, "bench"), lambda tx: keep_accounts(tx, [told]))
+    assert isinstance(kept, KnownAccount), kept
+
+
+# -- Figure 3
+
+
+@dataclass(frozen=True)
+class Bought:
+    """What came of a load of checkouts, and what it took."""
+
+    report: Report
+    commits_each: float
+    batches: dict[str, float]
+    """How many inputs a batch had in the mean, by its command."""
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{command} {size:.1f}" for command, size in self.batches.items())
+        return f"{self.report}  in batches of {sizes}  {self.commits_each:.2f} commits each"
+
+
+def checkouts(figures: Figures, ground: Ground, fair: Fair, surroundings: dict[str, str], s: float) -> None:
+    print(f"\nPOST {PATH}, {CONNECTIONS} connections, {len(fair.tokens):,} buyers, one organisation")
+
+    def rate(name: str, port: int, seconds: float) -> float:
+        bought = _buy(ground, replace(fair, port=port, seconds=seconds))
+        figures.note(f"{name:10} {bought}  [{bought.report.tool}]")
+        return bought.report.rate
+
+    with ExitStack() as stack:
+        together = stack.enter_context(a_server(ground, module=SERVER, **surroundings))
+        apart = stack.enter_context(a_server(ground, "--one-by-one", module=SERVER, **surroundings))
+        for port in (together, apart):
+            rate("warming up", port, 3)
+        coalesced, alone = side_by_side(
+            lambda: rate("coalesced", together, fair.seconds),
+            lambda: rate("one by one", apart, fair.seconds / 2),
+        )
+    figures.must("full checkout", coalesced, 900 * s, "/s")
+    figures.note(f"coalesced over one by one {coalesced / alone:.2f} x")
+
+
+def _buy(ground: Ground, fair: Fair) -> Bought:
+    commits, flown = _commits(ground), _flown(fair.port)
+    report = Report(**json.loads(_run("buy", fair)))
+    if report.refused:
+        raise RuntimeError(f"{report.refused} checkouts were refused, or failed")
+    commits, flown = _commits(ground) - commits, _flown(fair.port) - flown
+    batches = {command: flown[f"{command}_sum"] / flown[f"{command}_count"] for command in COMMANDS}
+    return Bought(report, commits / flown[f"{COMMANDS[0]}_sum"], batches)
+
+
+def _run(what: str, fair: Fair) -> str:
+    """In a process of its own."""
+    command, given = [sys.executable, "-m", "bench.checkout", what], json.dumps(asdict(fair))
+    return subprocess.run(command, cwd=ROOT, input=given, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def _commits(ground: Ground) -> int:
+    """How many transactions have written so far: every one of ours takes a number when it begins."""
+    [row] = _ask(ground, "SELECT pg_current_xact_id()::text::bigint AS number")
+    return int(row["number"])
+
+
+def _flown(port: int) -> Counter[str]:
+    """Inputs and flights of our commands so far, as the server counts them."""
+    connection = Connection(port)
+    connection.send(f"GET /metrics HTTP/1.1\r\nhost: 127.0.0.1\r\nx-orya-internal-secret: {SECRET}\r\n\r\n".encode())
+    while connection.status() is None:
+        pass
+    connection.socket.close()
+    lines = re.findall(
+        r'admitone_batch_inputs_(sum|count)\{command="[a-z.]+\.(\w+)"\} ([\d.]+)', connection.body.decode()
+    )
+    return Counter({f"{command}_{what}": int(float(number)) for what, command, number in lines})
+
+
+def _ask(ground: Ground, sql: str) -> list[asyncpg.Record]:
+    async def ask() -> list[asyncpg.Record]:
+        connection = await asyncpg.connect(ground.cluster.url(SUPERUSER, ground.database))
+        try:
+            return await connection.fetch(sql)
+        finally:
+            await connection.close()
+
+    return asyncio.run(ask())
+
+
+# -- As much of figure 4 as there is
+
+
+def settled(figures: Figures, ground: Ground, fair: Fair, surroundings: dict[str, str]) -> None:
+    print(f"\nCheckout, webhooks over HTTP, one worker, ledger: until {fair.payments:,} payments are settled")
+    with a_server(ground, module=SERVER, **surroundings) as port, a_worker(ground, surroundings):
+        _settle(ground, replace(fair, port=port, payments=WARMING_UP))
+        heard, done, relayed = _settle(ground, replace(fair, port=port))
+    [row] = _ask(ground, UNBALANCED)
+    figures.must_not_exceed("settled payments that the ledger has otherwise", row["wrong"], 0, "payments")
+    figures.note(f"settled {fair.payments / done:,.0f}/s; with every fact relayed {fair.payments / relayed:,.0f}/s")
+    figures.note(f"all told after {heard:.1f} s, all settled after {done:.1f} s, all relayed after {relayed:.1f} s")
+
+
+def _settle(ground: Ground, fair: Fair) -> tuple[float, float, float]:
+    """After how many seconds all was told, all was settled, and nothing was left to do."""
+    expected = _ask(ground, SETTLED)[0]["settled"] + fair.payments
+    began = time.perf_counter()
+    _run("fair", fair)
+    heard = time.perf_counter() - began
+    _until(lambda: _ask(ground, SETTLED)[0]["settled"] >= expected, "all payments are settled")
+    done = time.perf_counter() - began
+    _until(lambda: not _ask(ground, LEFT)[0]["left"], "nothing is left to do")
+    return heard, done, time.perf_counter() - began
+
+
+def _until(holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"it is not so that {what}")
+        time.sleep(0.1)
+
+
+@contextmanager
+def a_worker(ground: Ground, surroundings: dict[str, str]) -> Iterator[None]:
+    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("wb") as log:
+        environment = {**os.environ, "DATABASE_URL": ground.url, "ADMITONE_DATA": folder, **surroundings}
+        command = [sys.executable, "-m", "bench.work_checkout"]
+        working = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+        try:
+            yield
+        finally:
+            working.terminate()
+            working.wait(20)
+
+
+class Market:
+    """Buyers who pay as soon as they may, and the provider that tells us so, in one loop."""
+
+    def __init__(self, fair: Fair) -> None:
+        self._simulator = a_simulator(Path(fair.journal))
+        _tell_nobody(self._simulator)
+        self._checkouts = itertools.islice(fair.requests(), fair.payments)
+        self._all = fair.payments * EVENTS_OF_A_PAYMENT
+        self._happened = 0
+        self._due: list[Delivery] = []
+        self._heard: dict[int, Delivery] = {}
+        self._told = 0
+        self._answers = selectors.DefaultSelector()
+        self._buyers = [Connection(fair.port) for _ in range(CONNECTIONS)]
+        self._couriers = [Connection(fair.port) for _ in range(COURIERS)]
+
+    def run(self) -> None:
+        for connection in (*self._buyers, *self._couriers):
+            self._answers.register(connection.socket, selectors.EVENT_READ, connection)
+        buyers = {*self._buyers}
+        under_way: dict[Connection, Delivery] = {}
+        while self._told + len(self._heard) < self._all:
+            self._send(under_way)
+            for key, _ in self._answers.select(timeout=1):
+                connection: Connection = key.data
+                status = connection.status()
+                if status is None:
+                    continue
+                if status != 200:
+                    raise RuntimeError(f"an answer was {status}: {connection.body[:500]!r}")
+                if connection in buyers:
+                    self._pay(json.loads(connection.body)["clientSecret"].partition("_secret_")[0])
+                    self._buyers.append(connection)
+                else:
+                    delivery = under_way.pop(connection)
+                    self._heard[delivery.id] = delivery
+                    self._couriers.append(connection)
+
+    def _pay(self, charge: str) -> None:
+        self._simulator.act("pay", charge)
+        self._happened += EVENTS_OF_A_PAYMENT
+
+    def _send(self, under_way: dict[Connection, Delivery]) -> None:
+        while self._buyers and (request := next(self._checkouts, None)):
+            self._buyers.pop().send(request)
+        if not self._due and self._happened > self._told + len(self._heard) + len(under_way):
+            self._simulator.delivered(*self._heard.values())
+            self._told += len(self._heard)
+            self._heard.clear()
+            self._due = self._simulator.due_deliveries()
+        while self._couriers and self._due:
+            connection = self._couriers.pop()
+            under_way[connection] = self._due.pop(0)
+            connection.send(_post(under_way[connection]))
+
+
+def _tell_nobody(simulator: Simulator) -> None:
+    """What happened before is nobody's business here."""
+    while due := simulator.due_deliveries(1_000):
+        simulator.delivered(*due)
+
+
+def _post(delivery: Delivery) -> bytes:
+    headers = "".join(f"{name}: {value}\r\n" for name, value in delivery.headers.items())
+    head = f"POST {delivery.path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{headers}content-length: {len(delivery.body)}\r\n\r\n"
+    return head.encode() + delivery.body
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["buy"]:
+            own = Fair(**json.load(sys.stdin))
+            print(json.dumps(asdict(drive(own.port, CONNECTIONS, own.requests(), own.seconds))))
+        case ["fair"]:
+            Market(Fair(**json.load(sys.stdin))).run()
+        case numbers:
+            measure(Figures(), *map(int, numbers))
