@@ -38,9 +38,10 @@ APPEND_ONLY: Final = """
     CREATE TRIGGER IF NOT EXISTS {table}_{verb} BEFORE {verb} ON {table}
     BEGIN SELECT RAISE(ABORT, 'the books are only added to'); END;
 """
+LAST: Final = 2**63 - 1
 BOOKS: Final = ("object", "event", "movement")
 
-FIND_OBJECT: Final = "SELECT body FROM object WHERE id = ? ORDER BY version DESC LIMIT 1"
+FIND_OBJECT: Final = "SELECT body FROM object WHERE id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
 FIND_BY_KEY: Final = "SELECT id FROM object WHERE key = ? ORDER BY sequence LIMIT 2"
 INSERT_OBJECT: Final = "INSERT INTO object (id, version, born, key, body) VALUES (?, ?, ?, ?, ?)"
 LIST_NEWEST: Final = """
@@ -125,8 +126,9 @@ class Journal:
 
     # -- The books
 
-    def find(self, name: str) -> bytes | None:
-        row = self._books.execute(FIND_OBJECT, (name,)).fetchone()
+    def find(self, name: str, until: int | None = None) -> bytes | None:
+        """Its last version, or what that was at a time."""
+        row = self._books.execute(FIND_OBJECT, (name, LAST if until is None else until)).fetchone()
         return row[0] if row else None
 
     def find_by_key(self, key: str) -> list[str]:
