@@ -220,3 +220,16 @@ async def test_the_api_is_behind_the_same_faults_and_the_same_key():
         assert statuses == [503, 500, 401]
         assert (await client.post("/v1/payment_intents", content=b"x" * 200_000)).status_code == 413
         assert (await client.get("/health")).text == "ok"
+
+
+@pytest.mark.parametrize("path", ["/v1/payment_intents", "/charges/pi_0/pay"])
+async def test_what_is_too_long_is_not_read_to_its_end(visitor: Visitor, path: str):
+    read: list[int] = []
+
+    async def endless() -> AsyncIterator[bytes]:
+        for number in range(1_000):
+            read.append(number)
+            yield b"x" * 10_000
+
+    assert (await visitor.client.post(path, content=endless())).status_code == 413
+    assert len(read) < 20

@@ -163,7 +163,8 @@ def look(books: "Simulator", path: str) -> bytes:
         case ["v1", "payment_intents" | "accounts" | "payouts", name]:
             seen: Any = books.get(name)
         case ["v1", "payment_intents" | "payouts"]:
-            seen = Found(data=[books.get(name) for name in books.journal.find_by_key(asked.get("order_key", ""))])
+            found = [books.find(name) for name in books.journal.find_by_key(asked.get("order_key", ""))]
+            seen = Found(data=[each for each in found if each is not None])
         case ["v1", "events"]:
             after, since = _number(asked, "after"), _number(asked, "since")
             seen = _page(books.journal.list_events(after, since, PAGE + 1))
