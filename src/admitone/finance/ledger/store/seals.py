@@ -72,6 +72,17 @@ LIST_SEAL_MEMBERS = """
 """
 
 
+LIST_MEMBERS_UNTIL = """
+    SELECT seal, ordinal, transfer_id, digest
+      FROM ledger.seal_member
+     WHERE organization_id = $1
+       AND (seal, ordinal) > ($2::bigint, $3::integer)
+       AND seal <= $4
+     ORDER BY seal, ordinal
+     LIMIT $5
+"""
+
+
 # What is sealed is looked up by the page's ids: an EXISTS would read every member there is for each page.
 LIST_WHETHER_SEALED = """
       WITH page AS MATERIALIZED (
@@ -152,6 +163,11 @@ async def list_seals(tx: Tx, first: int, limit: int) -> list[Seal]:
 
 async def list_members(tx: Tx, seals: Sequence[int], limit: int) -> list[SealMember]:
     return [SealMember(*row) for row in await tx.fetch(LIST_SEAL_MEMBERS, seals, limit)]
+
+
+async def list_members_until(tx: Tx, after: tuple[int, int], end: int, limit: int) -> list[SealMember]:
+    """Those after that seal and ordinal, up to the seal with which it ends."""
+    return [SealMember(*row) for row in await tx.fetch(LIST_MEMBERS_UNTIL, *after, end, limit)]
 
 
 async def list_whether_sealed(tx: Tx, after: UUID, limit: int) -> list[tuple[UUID, bool, bool]]:
