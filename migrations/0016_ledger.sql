@@ -190,13 +190,14 @@ CREATE POLICY in_city ON ledger.balance_day AS RESTRICTIVE TO admitone_app
 GRANT SELECT, INSERT, UPDATE ON ledger.balance_day TO admitone_app;
 
 
--- TENANT: seals, each over some transfers and over the seal before it. Append-only.
+-- TENANT: seals, each over some transfers and over the seal before it; `total` counts them all. Append-only.
 CREATE TABLE ledger.seal (
     organization_id uuid        NOT NULL REFERENCES kernel.tenant (id),
     number          bigint      NOT NULL CHECK (number > 0),
     previous_hash   bytea       NOT NULL CHECK (octet_length(previous_hash) = 32),
     hash            bytea       NOT NULL CHECK (octet_length(hash) = 32),
     transfers       integer     NOT NULL CHECK (transfers > 0),
+    total           bigint      NOT NULL CHECK (total >= transfers),
     sealed_at       timestamptz NOT NULL,
     PRIMARY KEY (organization_id, number)
 );

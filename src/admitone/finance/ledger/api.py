@@ -1,6 +1,6 @@
 """The door for other packages: post, and ask."""
 
-from admitone.finance.ledger.exporting import Form, export_page, headings
+from admitone.finance.ledger.exporting import BEGINNING, Form, export_end, export_page, headings
 from admitone.finance.ledger.model import (
     CHART,
     POSITION,
@@ -44,6 +44,7 @@ from admitone.finance.ledger.sealing import Fault, FaultKind
 from admitone.finance.ledger.verification import ChainPage, TailPage, verify_chain, verify_tail
 
 __all__ = (
+    "BEGINNING",
     "CHART",
     "POSITION",
     "Account",
@@ -76,6 +77,7 @@ __all__ = (
     "balances",
     "check_deltas",
     "count_transfers",
+    "export_end",
     "export_page",
     "fold_again",
     "folded_balances",

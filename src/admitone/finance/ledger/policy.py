@@ -1,6 +1,6 @@
 """What a posting is in transfers, and what transfers are in movements. Pure."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Final
 from uuid import UUID, uuid5
@@ -164,6 +164,25 @@ def movements_of(transfers: Iterable[Transfer]) -> dict[Holding, tuple[int, int]
             debits, credits_ = moved.get(holding, (0, 0))
             moved[holding] = debits + debit, credits_ + credit
     return moved
+
+
+def sound_of(deltas: Iterable[Delta], found: Mapping[UUID, Transfer], sealed: Collection[UUID]) -> list[Delta]:
+    """Those whose transfers are there, are under no seal and in no delta before, and moved what the delta says. So what
+    was changed before anybody sealed it is seen."""
+    sound, taken = [], {*sealed}
+    for delta in deltas:
+        transfers = [found[each] for each in {*delta.transfers} - taken if each in found]
+        if len(transfers) == len(delta.transfers) and _fits(delta, transfers):
+            sound.append(delta)
+            taken.update(delta.transfers)
+    return sound
+
+
+def _fits(delta: Delta, transfers: Sequence[Transfer]) -> bool:
+    holdings = map(Holding, delta.accounts, delta.payees, delta.currencies)
+    said = dict(zip(holdings, zip(delta.debits, delta.credits, strict=True), strict=True))
+    places = {(each.city_code, day_of(each.posted_at)) for each in transfers}
+    return said == movements_of(transfers) and places == {(delta.city_code, delta.day)}
 
 
 def day_of(at: datetime) -> date:

@@ -91,11 +91,14 @@ LIST_BY_PAYMENT = f"""
 """  # noqa: S608, of constants
 
 
-# Without reading one of them: each is under a seal, or in a delta.
+# Without reading one of them: each is under a seal, or in a delta, and the last seal has counted those before it.
 SUM_TRANSFERS = """
-    SELECT (SELECT COALESCE(sum(s.transfers), 0)
-              FROM ledger.seal AS s
-             WHERE s.organization_id = $1)
+    SELECT COALESCE((SELECT s.total
+                       FROM ledger.seal AS s
+                      WHERE s.organization_id = $1
+                        AND s.number > 0
+                      ORDER BY s.number DESC
+                      LIMIT 1), 0)
            + (SELECT COALESCE(sum(cardinality(d.transfers)), 0)
                 FROM ledger.delta AS d
                WHERE d.organization_id = $1) AS transfers
