@@ -121,5 +121,6 @@ async def one_end(world: World, payment: PaymentId) -> Status:
         assert entries == {"GROSS": 1, "PLATFORM_FEE": 1, "TRANSFER_TO_ORG": 1}
     else:
         assert not row.applied
-        assert entries == {"UNAPPLIED_RECEIPT": 1, "UNAPPLIED_REFUND": 1, "REFUND_SETTLED": 1}
+        moved = {"TRANSFER_TO_ORG": 1, "TRANSFER_REVERSAL": 1}
+        assert entries == {"UNAPPLIED_RECEIPT": 1, "UNAPPLIED_REFUND": 1, "REFUND_SETTLED": 1} | moved
     return row.status
