@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from admitone.finance.payments.commands.answers import LONGEST_REASON
 from admitone.finance.payments.commands.recording import read_histories, write_histories
-from admitone.finance.payments.errors import AlreadyPaid, NotReturnable, PaymentNotFound
+from admitone.finance.payments.errors import AlreadyPaid, NotReturnable, PaymentNotFound, ReturnSpent
 from admitone.finance.payments.model import (
     APPLIED,
     GatewayIntent,
@@ -19,9 +20,10 @@ from admitone.finance.payments.model import (
     RefundState,
     Status,
 )
-from admitone.finance.payments.policy import Happened
+from admitone.finance.payments.policy import Happened, Receipt
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import receipts as receipt_store
+from admitone.finance.payments.store.payments import Settlement
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel import audit
 from admitone.kernel.commands import command
@@ -35,6 +37,11 @@ APPLICABLE = frozenset({Reason.LATE})
 
 RETURNABLE = frozenset({Status.NEEDS_MANUAL, Status.REFUNDED})
 """A refund that had arrived may have come back."""
+PAID = frozenset({Status.SUCCEEDED, Status.PARTIAL_REFUND, Status.CHARGEBACK_WON})
+BESIDES = frozenset({Reason.SURPLUS, Reason.SECOND_CAPTURE})
+"""Money that came besides what paid."""
+MOST_UNANSWERED = 3
+"""PAY-069."""
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -43,6 +50,8 @@ class Decision(msgspec.Struct, frozen=True):
     caller: Caller
     payment: PaymentId
     reason_code: str | None = None
+    capture_key: str | None = None
+    """Of which receipt, where a payment has several; left out, of the first."""
 
 
 class Return(msgspec.Struct, frozen=True):
@@ -50,6 +59,17 @@ class Return(msgspec.Struct, frozen=True):
 
     payment: Payment
     intent: GatewayIntent
+
+
+class RefusedReturn(msgspec.Struct, frozen=True):
+    """What the provider said to an intent that it refused."""
+
+    intent: GatewayIntent
+    code: str
+
+    @property
+    def payment(self) -> PaymentId:
+        return self.intent.payment
 
 
 @command()
@@ -60,10 +80,10 @@ async def begin_returns(tx: Tx, decisions: Sequence[Decision]) -> list[Return | 
     outcomes: list[Return | Refusal] = []
     for decision in decisions:
         payment = payments.get(decision.payment)
-        if payment is None:
-            outcomes.append(PaymentNotFound())
-            continue
-        outcomes.append(await _begin_return(tx, decision, payment, intents[payment.id]))
+        begun = await _begin_return(tx, decision, payment, intents[payment.id]) if payment else PaymentNotFound()
+        if isinstance(begun, Return) and begun.intent not in intents[begun.payment.id]:
+            intents[begun.payment.id].append(begun.intent)
+        outcomes.append(begun)
     return outcomes
 
 
@@ -74,13 +94,13 @@ async def _begin_return(
         (each for each in intents if each.action is IntentAction.REFUND and each.state is IntentState.OPEN), None
     )
     if open_one is not None:
-        return Return(payment, open_one)
-    receipts = [each for each in await receipt_store.find_receipts(tx, payment.id) if each.state is ReceiptState.OPEN]
-    if payment.status not in RETURNABLE or not receipts:
-        return NotReturnable()
-    [receipt, *_] = receipts
-    left = receipt.amount_minor - payment.refunded_minor
-    if left <= 0:
+        is_spent = open_one.unanswered >= MOST_UNANSWERED and decision.reason_code is None
+        return ReturnSpent() if is_spent else Return(payment, open_one)
+    receipt = next(
+        (each for each in await receipt_store.find_receipts(tx, payment.id) if _is_meant(decision, payment, each)), None
+    )
+    left = min(receipt.amount_minor, payment.captured_minor - payment.refunded_minor) if receipt else 0
+    if receipt is None or left <= 0:
         return NotReturnable()
     intent = GatewayIntent(
         uuid7(),
@@ -90,6 +110,7 @@ async def _begin_return(
         left,
         receipt.currency,
         f"Return of {receipt.reason}",
+        capture_key=receipt.capture_key,
     )
     await receipt_store.move_receipt(tx, receipt, ReceiptState.RETURNING)
     await store.insert_intents(tx, [intent])
@@ -97,16 +118,32 @@ async def _begin_return(
     return Return(payment, intent)
 
 
+def _is_meant(decision: Decision, payment: Payment, receipt: Receipt) -> bool:
+    """Whether a receipt may go back, and is the one that was named; what is only too much also of what is paid."""
+    statuses = RETURNABLE | PAID if receipt.reason in BESIDES else RETURNABLE
+    is_named = decision.capture_key in (None, receipt.capture_key)
+    return is_named and receipt.state is ReceiptState.OPEN and payment.status in statuses
+
+
 @command()
-async def reopen_receipts(tx: Tx, decisions: Sequence[Decision]) -> list[bool | Refusal]:
-    """The provider refused to give it back: somebody must look."""
-    await store.lock_payments(tx, decisions)
-    outcomes: list[bool | Refusal] = []
-    for decision in decisions:
-        receipts = await receipt_store.find_receipts(tx, decision.payment)
-        returning = [each for each in receipts if each.state is ReceiptState.RETURNING]
-        outcomes.append(any([await receipt_store.move_receipt(tx, each, ReceiptState.OPEN) for each in returning]))
-    return outcomes
+async def refuse_returns(tx: Tx, refused: Sequence[RefusedReturn]) -> list[bool]:
+    """The provider refused to give it back: the intent is settled, and somebody must look at the receipt."""
+    await store.lock_payments(tx, refused)
+    reasons = {each.intent.id: each.code[:LONGEST_REASON] or "refused" for each in refused}
+    settled = await store.settle_intents(
+        tx, [Settlement(own, IntentState.REFUSED, why) for own, why in reasons.items()]
+    )
+    for each in refused:
+        if each.intent.id in settled and each.intent.capture_key is not None:
+            await receipt_store.reopen_returning(tx, each.payment, each.intent.capture_key)
+    return [each.intent.id in settled for each in refused]
+
+
+@command()
+async def count_unanswered(tx: Tx, intents: Sequence[GatewayIntent]) -> list[None]:
+    """The provider was asked and did not answer: by ourselves we ask it so many times and no more (PAY-069)."""
+    await store.count_unanswered(tx, [each.id for each in intents])
+    return [None for _ in intents]
 
 
 @command()

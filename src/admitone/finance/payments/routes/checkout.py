@@ -344,8 +344,10 @@ async def give_up(call: Call, request: StatusRequest) -> StatusAnswer:
     if payment.status not in CLOSABLE or payment.provider is None:
         return status_answer(payment)
     # What could not be asked is unknown: whoever sees to it finds out, and closes it in time.
-    if not await Clerk.of(call).close(payment.organization, payment.id, FactKind.CANCELLED, call.caller):
-        raise OutcomeUnknown
+    try:
+        await Clerk.of(call).close(payment.organization, payment.id, FactKind.CANCELLED, call.caller)
+    except (errors.GatewayRefused, errors.ProviderUnanswered) as trouble:
+        raise OutcomeUnknown from trouble
     return status_answer(await _own_payment(call, request.payment_id, request.status_secret))
 
 

@@ -23,6 +23,7 @@ from admitone.kernel.contracts import (
     Wire,
     page_of,
 )
+from admitone.kernel.errors import OutcomeUnknown
 
 
 class ReceiptAnswer(Wire):
@@ -119,7 +120,10 @@ pays = _decides(
 async def give_back(call: Call, request: DecisionRequest) -> DecisionAnswer:
     assert call.organization is not None
     decision = Decision(call.caller, request.payment_id, request.reason_code)
-    recorded = await Clerk.of(call).give_back(call.organization, decision)
+    try:
+        recorded = await Clerk.of(call).give_back(call.organization, decision)
+    except errors.ProviderUnanswered as trouble:
+        raise OutcomeUnknown from trouble
     return DecisionAnswer(payment_id=recorded.payment, state=recorded.status)
 
 

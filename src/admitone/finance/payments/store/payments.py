@@ -218,13 +218,15 @@ INSERT_INTENTS = Insert(
         "currency": "text",
         "return_url": "text",
         "description": "text",
+        "capture_key": "text",
         "created_at": "timestamptz",
     },
 )
 
 
 FIND_INTENTS = """
-    SELECT id, payment_id, action, state, amount_minor, currency, return_url, description, reason, answer, created_at
+    SELECT id, payment_id, action, state, amount_minor, currency, return_url, description, reason, answer, created_at,
+           capture_key, unanswered
       FROM payments.gateway_intent
      WHERE organization_id = $1
        AND payment_id = ANY($2::uuid[])
@@ -240,6 +242,15 @@ SETTLE_INTENTS = """
        AND i.id = v.id
        AND i.state = 'OPEN'
     RETURNING i.id
+"""
+
+
+COUNT_UNANSWERED = """
+    UPDATE payments.gateway_intent
+       SET unanswered = unanswered + 1
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+       AND state = 'OPEN'
 """
 
 
@@ -375,6 +386,10 @@ async def settle_intents(tx: Tx, settlements: Sequence[Settlement]) -> set[UUID]
     return {row["id"] for row in rows}
 
 
+async def count_unanswered(tx: Tx, intents: Collection[UUID]) -> None:
+    await tx.execute(COUNT_UNANSWERED, sorted({*intents}))
+
+
 class _IntentRow(GatewayIntent, frozen=True):
     @property
     def payment_id(self) -> UUID:
@@ -476,4 +491,6 @@ def _intent(row: Record) -> GatewayIntent:
         reason=row["reason"],
         answer=row["answer"],
         created_at=row["created_at"],
+        capture_key=row["capture_key"],
+        unanswered=row["unanswered"],
     )

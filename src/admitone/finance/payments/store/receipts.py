@@ -119,6 +119,11 @@ async def reopen_receipts(tx: Tx, receipts: Sequence[Receipt]) -> None:
         await tx.execute(REOPEN_RECEIPTS, *columns(receipts, "payment_id", "capture_key"), leaving)
 
 
+async def reopen_returning(tx: Tx, payment: PaymentId, capture_key: str) -> None:
+    """The one whose return was refused."""
+    await tx.execute(REOPEN_RECEIPTS, [payment.uuid], [capture_key], [ReceiptState.RETURNING.value])
+
+
 async def find_receipts(tx: Tx, payment: PaymentId) -> list[Receipt]:
     return [_receipt(row) for row in await tx.fetch(FIND_RECEIPTS, payment.uuid)]
 
