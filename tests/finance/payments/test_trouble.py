@@ -17,7 +17,7 @@ from admitone.finance.payments.facts import (
     told_of,
 )
 from admitone.finance.payments.model import IntentState, Reason, ReceiptState, Status
-from admitone.finance.payments.store.payments import find_intents
+from admitone.finance.payments.store.intents import find_intents
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel import failpoints
 from admitone.kernel.alerts import ALERTS

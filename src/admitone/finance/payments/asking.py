@@ -32,6 +32,7 @@ from admitone.finance.payments.commands.recording import record
 from admitone.finance.payments.errors import GatewayRefused, NotAtProvider, ProviderUnanswered
 from admitone.finance.payments.model import CLOSABLE, GatewayIntent, IntentAction, IntentState, Payment, Recorded, Told
 from admitone.finance.payments.orders import charge_order, return_order
+from admitone.finance.payments.store import intents as intent_store
 from admitone.finance.payments.store import payments as store
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel import failpoints
@@ -87,7 +88,7 @@ class Case:
 
 async def find_case(tx: Tx, payment: PaymentId) -> Case | None:
     found = (await store.find_payments(tx, [payment])).get(payment)
-    return Case(found, tuple((await store.find_intents(tx, [payment]))[payment])) if found else None
+    return Case(found, tuple((await intent_store.find_intents(tx, [payment]))[payment])) if found else None
 
 
 class Clerk:

@@ -75,10 +75,10 @@ LIST_RECEIPTS = """
     SELECT payment_id, capture_key, city_code, amount_minor, currency, reason, policy, state
       FROM payments.unapplied_receipt
      WHERE organization_id = $1
-       AND payment_id < $2
+       AND (payment_id, capture_key) < ($2, $3)
        AND settled_at IS NULL
-     ORDER BY payment_id DESC, capture_key
-     LIMIT $3
+     ORDER BY payment_id DESC, capture_key DESC
+     LIMIT $4
 """
 
 
@@ -128,9 +128,9 @@ async def find_receipts(tx: Tx, payment: PaymentId) -> list[Receipt]:
     return [_receipt(row) for row in await tx.fetch(FIND_RECEIPTS, payment.uuid)]
 
 
-async def list_receipts(tx: Tx, before: UUID, limit: int) -> list[Receipt]:
+async def list_receipts(tx: Tx, before: tuple[UUID, str], limit: int) -> list[Receipt]:
     """Those that nobody has settled, the newest payment first."""
-    return [_receipt(row) for row in await tx.fetch(LIST_RECEIPTS, before, limit)]
+    return [_receipt(row) for row in await tx.fetch(LIST_RECEIPTS, *before, limit)]
 
 
 def _receipt(row: Record) -> Receipt:
