@@ -1568,18 +1568,23 @@ CREATE TABLE payments.gateway_intent (
     description text NOT NULL,
     reason text,
     answer bytea,
+    capture_key text,
+    unanswered integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     settled_at timestamp with time zone,
     CONSTRAINT gateway_intent_action_check CHECK ((action = ANY (ARRAY['OPEN'::text, 'REFUND'::text]))),
     CONSTRAINT gateway_intent_amount_minor_check CHECK ((amount_minor > 0)),
     CONSTRAINT gateway_intent_answer_check CHECK ((octet_length(answer) <= 8000)),
+    CONSTRAINT gateway_intent_capture_key_check CHECK (((length(capture_key) >= 1) AND (length(capture_key) <= 200))),
     CONSTRAINT gateway_intent_check CHECK (((state = 'OPEN'::text) = (settled_at IS NULL))),
     CONSTRAINT gateway_intent_check1 CHECK (((state = 'REFUSED'::text) = (reason IS NOT NULL))),
+    CONSTRAINT gateway_intent_check2 CHECK (((action = 'REFUND'::text) = (capture_key IS NOT NULL))),
     CONSTRAINT gateway_intent_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT gateway_intent_description_check CHECK ((length(description) <= 200)),
     CONSTRAINT gateway_intent_reason_check CHECK ((length(reason) <= 200)),
     CONSTRAINT gateway_intent_return_url_check CHECK ((length(return_url) <= 2000)),
-    CONSTRAINT gateway_intent_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'DONE'::text, 'REFUSED'::text])))
+    CONSTRAINT gateway_intent_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'DONE'::text, 'REFUSED'::text]))),
+    CONSTRAINT gateway_intent_unanswered_check CHECK ((unanswered >= 0))
 );
 ALTER TABLE ONLY payments.gateway_intent FORCE ROW LEVEL SECURITY;
 ALTER TABLE payments.gateway_intent OWNER TO admitone_owner;
@@ -2471,10 +2476,16 @@ CREATE UNIQUE INDEX invitation_pending ON organizations.invitation USING btree (
 CREATE INDEX gateway_intent_of_payment ON payments.gateway_intent USING btree (organization_id, payment_id);
 
 -- Name: gateway_intent_unsettled; Type: INDEX; Schema: payments; Owner: admitone_owner
-CREATE INDEX gateway_intent_unsettled ON payments.gateway_intent USING btree (created_at) WHERE (state = 'OPEN'::text);
+CREATE INDEX gateway_intent_unsettled ON payments.gateway_intent USING btree (created_at, id) WHERE ((state = 'OPEN'::text) AND (unanswered < 3));
 
 -- Name: payment_applied; Type: INDEX; Schema: payments; Owner: admitone_owner
 CREATE UNIQUE INDEX payment_applied ON payments.payment USING btree (organization_id, source_type, source_id) WHERE applied;
+
+-- Name: payment_by_status; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX payment_by_status ON payments.payment USING btree (organization_id, status, id);
+
+-- Name: payment_failed; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX payment_failed ON payments.payment USING btree (organization_id, source_type, source_id) WHERE (status = 'FAILED'::text);
 
 -- Name: payment_of_identity; Type: INDEX; Schema: payments; Owner: admitone_owner
 CREATE INDEX payment_of_identity ON payments.payment USING btree (identity_id, id);
@@ -2483,13 +2494,19 @@ CREATE INDEX payment_of_identity ON payments.payment USING btree (identity_id, i
 CREATE UNIQUE INDEX payment_open ON payments.payment USING btree (organization_id, source_type, source_id) WHERE (status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text]));
 
 -- Name: payment_overdue; Type: INDEX; Schema: payments; Owner: admitone_owner
-CREATE INDEX payment_overdue ON payments.payment USING btree (expires_at) WHERE (status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text]));
+CREATE INDEX payment_overdue ON payments.payment USING btree (expires_at, id) WHERE (status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text]));
 
 -- Name: payment_without_fee; Type: INDEX; Schema: payments; Owner: admitone_owner
-CREATE INDEX payment_without_fee ON payments.payment USING btree (organization_id, id) WHERE ((processor_fees_status = 'PENDING'::text) AND (captured_minor > 0));
+CREATE INDEX payment_without_fee ON payments.payment USING btree (id) WHERE ((processor_fees_status = 'PENDING'::text) AND (captured_minor > 0));
+
+-- Name: payment_without_fee_of_organization; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX payment_without_fee_of_organization ON payments.payment USING btree (organization_id, id) WHERE ((processor_fees_status = 'PENDING'::text) AND (captured_minor > 0));
 
 -- Name: risk_hold_standing; Type: INDEX; Schema: payments; Owner: admitone_owner
 CREATE UNIQUE INDEX risk_hold_standing ON payments.risk_hold USING btree (organization_id) WHERE (lifted_at IS NULL);
+
+-- Name: unapplied_receipt_unsettled; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX unapplied_receipt_unsettled ON payments.unapplied_receipt USING btree (organization_id, payment_id, capture_key) WHERE (settled_at IS NULL);
 
 -- Name: fee_choice_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
 CREATE INDEX fee_choice_by_target ON pricing.fee_choice USING btree (organization_id, target, version DESC);
@@ -3712,6 +3729,10 @@ GRANT UPDATE(reason) ON TABLE payments.gateway_intent TO admitone_app;
 
 -- Name: COLUMN gateway_intent.answer; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT UPDATE(answer) ON TABLE payments.gateway_intent TO admitone_app;
+
+-- Name: COLUMN gateway_intent.unanswered; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(unanswered) ON TABLE payments.gateway_intent TO admitone_app;
+GRANT SELECT(unanswered) ON TABLE payments.gateway_intent TO admitone_relay;
 
 -- Name: COLUMN gateway_intent.created_at; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT SELECT(created_at) ON TABLE payments.gateway_intent TO admitone_relay;

@@ -124,6 +124,25 @@ class GatewayRefused(Conflict):
     reason: str
 
 
+class ProviderUnanswered(Unavailable):
+    """The payment provider gave no answer that we understand."""
+
+    code = "PROVIDER_UNANSWERED"
+
+
+class NotAtProvider(NotFound):
+    """The payment provider does not know what we ask about."""
+
+    code = "NOT_AT_PROVIDER"
+
+
+class ReturnSpent(Conflict):
+    """The payment provider was asked as often as we ask by ourselves, and did not answer."""
+
+    code = "RETURN_SPENT"
+    next_step = "Look at the provider whether the money went back, then decide again."
+
+
 class ForeignReference(Conflict):
     """The provider's reference belongs to another payment."""
 

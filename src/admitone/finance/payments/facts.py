@@ -173,6 +173,18 @@ class ReceiptUnapplied(Fact, frozen=True):
     currency: str
 
 
+class ReceiptChanged(Fact, frozen=True):
+    """What became of money that paid for nothing; `OPEN`: it is with us again."""
+
+    name = "payment.receipt_changed"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+    capture_key: str
+    state: str
+
+
 class ProcessorFeesFinal(Fact, frozen=True):
     """What the provider takes is known, so what is left for the organisation is."""
 
@@ -242,6 +254,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     PaymentContradicted,
     AttemptsSpent,
     ReceiptUnapplied,
+    ReceiptChanged,
     ProcessorFeesFinal,
     FreeCheckoutDenied,
     AccountChanged,

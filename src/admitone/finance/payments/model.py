@@ -254,6 +254,10 @@ class GatewayIntent(msgspec.Struct, frozen=True):
     reason: str | None = None
     answer: bytes | None = None
     created_at: datetime | None = None
+    capture_key: str | None = None
+    """Of a return: which receipt goes back."""
+    unanswered: int = 0
+    """How often a return was ordered and not answered."""
 
 
 class Way(msgspec.Struct, frozen=True):

@@ -13,8 +13,8 @@ from admitone.finance.gateways.api import Charge, FactKind, ProviderFact, Refund
 from admitone.finance.payments.commands.recording import History, read_histories, write_histories
 from admitone.finance.payments.errors import ForeignReference, PaymentNotFound
 from admitone.finance.payments.model import GatewayIntent, IntentState, Recorded
-from admitone.finance.payments.store import payments as store
-from admitone.finance.payments.store.payments import Settlement
+from admitone.finance.payments.store import intents as store
+from admitone.finance.payments.store.intents import Settlement
 from admitone.finance.payments.store.references import Belonging, claim_refs
 from admitone.finance.payments.ways import seal, way_of
 from admitone.finance.sources.api import PaymentId
