@@ -2,7 +2,7 @@
 
 Promise: what is written is read in the same transaction and comes from nowhere else: not from the fact, which may be
 old, and not from the row that was there. A rebuild of everything goes on where it was cut off, takes away what is no
-sale, and may run while sales go on.
+sale, and may run while sales go on: whatever it takes away it looks at once more.
 """
 
 from collections.abc import Collection, Sequence
@@ -92,6 +92,7 @@ async def rebuild_all(tx: Tx, step: Step[RebuildAll]) -> Progress:
     page = await payments.list_payments(tx, before, None, AT_A_TIME)
     is_last = len(page) < AT_A_TIME
     since = FIRST if is_last else page[-1].id.uuid
-    await store.delete_strays(tx, since, before, [each.id.uuid for each in page if is_sale(each)])
-    await _write(tx, page)
+    deleted = await store.delete_strays(tx, since, before, [each.id.uuid for each in page if is_sale(each)])
+    # Read again: what was no sale when the page was read may have become one, and been written, before it was deleted.
+    await rebuild(tx, {each.id for each in page} | {*map(PaymentId, deleted)})
     return Progress(cursor=str(since), done=len(page), finished=is_last)
