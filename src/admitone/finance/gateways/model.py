@@ -311,8 +311,18 @@ class EventPage(msgspec.Struct, frozen=True):
 
 class MovementKind(StrEnum):
     CHARGE = "CHARGE"
+    TRANSFER = "TRANSFER"
+    """Of a charge for an organisation's account: all of it goes there from the platform's…"""
+    APPLICATION_FEE = "APPLICATION_FEE"
+    """…and this much of it comes back as the platform's fee."""
     FEE = "FEE"
     REFUND = "REFUND"
+    REFUND_RETURNED = "REFUND_RETURNED"
+    """A refund that had succeeded came back."""
+    TRANSFER_REVERSED = "TRANSFER_REVERSED"
+    """Of a refund: what the account gives for it."""
+    APPLICATION_FEE_REFUNDED = "APPLICATION_FEE_REFUNDED"
+    """Of a refund: what the account gets back of the platform's fee."""
     DISPUTE = "DISPUTE"
     DISPUTE_RETURNED = "DISPUTE_RETURNED"
     DISPUTE_FEE = "DISPUTE_FEE"

@@ -28,7 +28,7 @@ from admitone.finance.sources.api import LatePayment
 from admitone.kernel.alerts import ALERTS, Above, Alert, AlertClass, AlertRule, raise_alerts
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import OutcomeUnknown
-from admitone.kernel.ids import OrganizationId
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
 from admitone.kernel.jobs import REFUNDS, WEBHOOKS, Delivered, Desk, Job, Lane, Priority, enqueue, errand
 from admitone.kernel.jobs.schedules import Firing
 from admitone.kernel.scope import Caller, Scope
@@ -127,8 +127,9 @@ class FeesWanted(msgspec.Struct, frozen=True):
 
 @errand("payments.fetch_fees_of_organization", lane=SWEEPS, retry=WEBHOOKS, seconds=600)
 async def fetch_fees_of(desk: Desk, wanted: Delivered[FeesWanted]) -> None:
-    """What is still without a fee, of one organisation."""
-    await _fetch_fees(desk, wanted.caller, only=wanted.organization)
+    """What is still without a fee, of one organisation; what became final on the platform's balance is everybody's."""
+    is_everybodys = wanted.organization == PLATFORM_ORGANIZATION
+    await _fetch_fees(desk, wanted.caller, only=None if is_everybodys else wanted.organization)
 
 
 async def ask_for_fees(tx: Tx, caller: Caller, cause: str) -> None:

@@ -83,8 +83,12 @@ class Dice:
     """The one source of chance, thrown in the order of what happens."""
 
     def __init__(self, faults: Faults, seed: int) -> None:
-        self.faults = faults
         self._random = random.Random(seed)  # noqa: S311  A game must be the same again for the same seed.
+        self.misbehave(faults)
+
+    def misbehave(self, faults: Faults) -> None:
+        """From now on as these say, beginning with their script; what chance drew before is not drawn again."""
+        self.faults = faults
         self._script = list(faults.script)
 
     def hits(self, chance: int) -> bool:

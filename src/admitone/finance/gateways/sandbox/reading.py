@@ -270,6 +270,8 @@ def _of_dispute(envelope: Envelope, dispute: Dispute) -> ProviderEvent:
 
 
 def _of_balance(envelope: Envelope, balance: Balance) -> ProviderEvent:
+    if balance.charge is None:
+        return ProviderEvent(envelope, Topic.BALANCE)
     return msgspec.structs.replace(_of_attempt(envelope, balance.charge), topic=Topic.BALANCE)
 
 

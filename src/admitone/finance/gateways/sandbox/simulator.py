@@ -101,8 +101,8 @@ class Simulator:
         self._seed = seed.to_bytes(8, "big", signed=True)
 
     def misbehave(self, faults: Faults) -> None:
-        """From now on as these say; what chance drew before is not drawn again."""
-        self._dice.faults = faults
+        """From now on as these say."""
+        self._dice.misbehave(faults)
 
     # -- The API
 

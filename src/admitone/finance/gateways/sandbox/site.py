@@ -135,6 +135,8 @@ class Site:
     def _way_back(self, thing: Kept, given: str) -> str | None:
         """Where the customer came from, if that is somewhere we send people."""
         wanted = (thing.return_url if isinstance(thing, Intent) else given) or ""
+        if not _is_plain(wanted):
+            return None
         url = urlsplit(wanted)
         is_here = url.hostname in ("127.0.0.1", "localhost", "::1")
         is_ours = (url.scheme, url.netloc) == (self._listener.scheme, self._listener.netloc)
@@ -154,6 +156,15 @@ class Site:
 
 async def _health(_: Request) -> Response:
     return PlainTextResponse("ok")
+
+
+def _is_plain(text: str) -> bool:
+    """Whether browsers read it as we do: they take a backslash for a slash and leave out control characters."""
+    try:
+        url = urlsplit(text)
+    except ValueError:
+        return False
+    return text.isprintable() and not {"\\", " "} & set(text) and "@" not in url.netloc
 
 
 def _is_own_form(request: Request) -> bool:
