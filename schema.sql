@@ -1848,6 +1848,7 @@ CREATE TABLE proof.verdict (
     differing bigint NOT NULL,
     figures jsonb NOT NULL,
     checked_at timestamp with time zone NOT NULL,
+    green_at timestamp with time zone NOT NULL,
     CONSTRAINT verdict_check CHECK ((severity =
 CASE verdict
     WHEN 'RED'::text THEN 0
@@ -2495,6 +2496,9 @@ CREATE INDEX fee_policy_by_target ON pricing.fee_policy USING btree (organizatio
 
 -- Name: platform_policy_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
 CREATE INDEX platform_policy_by_target ON pricing.platform_policy USING btree (target, version DESC);
+
+-- Name: verdict_by_green; Type: INDEX; Schema: proof; Owner: admitone_owner
+CREATE INDEX verdict_by_green ON proof.verdict USING btree (green_at, organization_id, name);
 
 -- Name: verdict_by_severity; Type: INDEX; Schema: proof; Owner: admitone_owner
 CREATE INDEX verdict_by_severity ON proof.verdict USING btree (severity, organization_id, name);
