@@ -45,7 +45,12 @@ EMPTY = (
 
 def listening() -> Duties:
     """A worker that knows every fact, and has ears for those of sales only."""
-    return duties_of([Module("all", facts=tuple(fact for module in MODULES for fact in module.facts)), MODULE])
+    return duties_of(
+        [
+            Module("all", facts=tuple(fact for module in MODULES if module is not MODULE for fact in module.facts)),
+            MODULE,
+        ]
+    )
 
 
 async def rows_of(superuser: asyncpg.Connection, world: World) -> dict[str, list[Any]]:
@@ -59,7 +64,7 @@ async def thrown_away(superuser: asyncpg.Connection, world: World) -> None:
 
 
 async def rebuilt(world: World, *which: PaymentId) -> dict[PaymentId, Sale]:
-    await world.database.run(world.scope, lambda tx: rebuild(tx, which))
+    await world.database.run(world.scope, lambda tx: rebuild(tx, which, Caller()))
     found = await world.database.read(world.scope, store.list_sales, None, None, store.BEGINNING, store.END, 1000)
     return {PaymentId(sale.payment_id): sale for sale in found}
 
@@ -111,7 +116,7 @@ async def test_a_rebuild_leaves_what_is_sold_while_it_looks(world: World, monkey
     sold = [unpaid, await live(world, (PAY,))]
     await rebuilt(world, *sold)
 
-    async def looked_before(*asked: Any) -> Any:  # noqa: ARG001
+    async def looked_before(*asked: Any) -> Any:
         return page
 
     monkeypatch.setattr(payments, "list_payments", looked_before)
@@ -124,6 +129,20 @@ async def test_a_rebuild_leaves_what_is_sold_while_it_looks(world: World, monkey
     assert {*await rebuilt(world)} == {*sold}
     lines = await world.database.read(world.scope, store.find_lines, [each.uuid for each in sold])
     assert all(lines.values())
+
+
+async def test_a_sale_that_cannot_be_read_holds_up_no_other(world: World, superuser: asyncpg.Connection):
+    spoilt, good = await live(world, (PAY,)), await live(world, (PAY,))
+    assert await superuser.execute(
+        "UPDATE payments.payment SET snapshot_hash = reverse(snapshot_hash) WHERE id = $1", spoilt.uuid
+    ) == ("UPDATE 1")
+    assert [*await rebuilt(world, spoilt, good)] == [good]
+    async with a_worker(world.database, listening()):
+        await until_idle(superuser, world.scope)
+    alerts = await superuser.fetch(
+        "SELECT rule, subject FROM kernel.alert WHERE concerns = $1 AND resolved_at IS NULL", world.organization.uuid
+    )
+    assert [tuple(row) for row in alerts] == [("sales.unreadable", str(spoilt))]
 
 
 async def test_whoever_sees_one_city_sees_the_lines_of_no_other(world: World):
