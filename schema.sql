@@ -1859,6 +1859,7 @@ CREATE TABLE proof.verdict (
     differing bigint NOT NULL,
     figures jsonb NOT NULL,
     checked_at timestamp with time zone NOT NULL,
+    green_at timestamp with time zone NOT NULL,
     CONSTRAINT verdict_check CHECK ((severity =
 CASE verdict
     WHEN 'RED'::text THEN 0
@@ -1877,6 +1878,7 @@ CREATE TABLE sales.sale_line (
     organization_id uuid NOT NULL,
     payment_id uuid NOT NULL,
     line integer NOT NULL,
+    city_code text NOT NULL,
     key text NOT NULL,
     quantity integer NOT NULL,
     unit_price_minor bigint NOT NULL,
@@ -1885,6 +1887,7 @@ CREATE TABLE sales.sale_line (
     platform_fee_minor bigint NOT NULL,
     net_minor bigint NOT NULL,
     promotions jsonb NOT NULL,
+    CONSTRAINT sale_line_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
     CONSTRAINT sale_line_line_check CHECK ((line > 0)),
     CONSTRAINT sale_line_quantity_check CHECK ((quantity > 0))
 );
@@ -2516,6 +2519,9 @@ CREATE INDEX fee_policy_by_target ON pricing.fee_policy USING btree (organizatio
 
 -- Name: platform_policy_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
 CREATE INDEX platform_policy_by_target ON pricing.platform_policy USING btree (target, version DESC);
+
+-- Name: verdict_by_green; Type: INDEX; Schema: proof; Owner: admitone_owner
+CREATE INDEX verdict_by_green ON proof.verdict USING btree (green_at, organization_id, name);
 
 -- Name: verdict_by_severity; Type: INDEX; Schema: proof; Owner: admitone_owner
 CREATE INDEX verdict_by_severity ON proof.verdict USING btree (severity, organization_id, name);
@@ -3253,6 +3259,9 @@ CREATE POLICY app_own ON sales.sale_line TO admitone_app USING ((organization_id
 
 -- Name: sale_summary app_own; Type: POLICY; Schema: sales; Owner: admitone_owner
 CREATE POLICY app_own ON sales.sale_summary TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: sale_line in_city; Type: POLICY; Schema: sales; Owner: admitone_owner
+CREATE POLICY in_city ON sales.sale_line AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
 
 -- Name: sale_summary in_city; Type: POLICY; Schema: sales; Owner: admitone_owner
 CREATE POLICY in_city ON sales.sale_summary AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));

@@ -51,6 +51,7 @@ CREATE TABLE sales.sale_line (
     organization_id    uuid    NOT NULL,
     payment_id         uuid    NOT NULL,
     line               integer NOT NULL CHECK (line > 0),
+    city_code          text    NOT NULL CHECK (city_code ~ '^[A-Z]{3,8}$'),
     key                text    NOT NULL,
     quantity           integer NOT NULL CHECK (quantity > 0),
     unit_price_minor   bigint  NOT NULL,
@@ -67,4 +68,6 @@ ALTER TABLE sales.sale_line FORCE ROW LEVEL SECURITY;
 CREATE POLICY app_own ON sales.sale_line TO admitone_app
     USING      (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid)
     WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
+CREATE POLICY in_city ON sales.sale_line AS RESTRICTIVE TO admitone_app
+    USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
 GRANT SELECT, INSERT, UPDATE, DELETE ON sales.sale_line TO admitone_app;

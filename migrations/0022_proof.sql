@@ -15,10 +15,14 @@ CREATE TABLE proof.verdict (
     differing       bigint      NOT NULL CHECK ((differing > 0) = (verdict = 'RED')),
     figures         jsonb       NOT NULL,
     checked_at      timestamptz NOT NULL,
+    -- When it was last green; until it is, when it was first looked at.
+    green_at        timestamptz NOT NULL,
     PRIMARY KEY (organization_id, name)
 );
 -- For operators, over all organisations: red ones first.
 CREATE INDEX verdict_by_severity ON proof.verdict (severity, organization_id, name);
+-- For whoever watches that every check is green now and then.
+CREATE INDEX verdict_by_green ON proof.verdict (green_at, organization_id, name);
 ALTER TABLE proof.verdict ENABLE ROW LEVEL SECURITY;
 ALTER TABLE proof.verdict FORCE ROW LEVEL SECURITY;
 CREATE POLICY app_own ON proof.verdict TO admitone_app

@@ -56,11 +56,17 @@ async def rolled(world: World) -> None:
     await roll_out(world.database, world.organization)
 
 
-def unheard_of(world: World, amount: int = 777, reference: str = "ch_nobody", after: timedelta = timedelta(0)) -> None:
+def unheard_of(
+    world: World,
+    amount: int = 777,
+    reference: str = "ch_nobody",
+    after: timedelta = timedelta(0),
+    kind: MovementKind = MovementKind.CHARGE,
+) -> None:
     """The provider moved something, and tells nobody."""
     row = MovementRow(
-        id=f"mov_{reference}",
-        kind=MovementKind.CHARGE.value,
+        id=f"mov_{kind}_{reference}",
+        kind=kind.value,
         reference=reference,
         amount=amount,
         currency="eur",

@@ -25,12 +25,12 @@ from admitone.finance.proof.checks import provider
 from admitone.finance.proof.model import Check, Verdict
 from admitone.finance.proof.module import MODULE
 from admitone.finance.proof.pages import SENTENCES
-from admitone.finance.proof.proving import prove_everybody
+from admitone.finance.proof.proving import prove_everybody, watch
 from admitone.finance.sales.module import MODULE as SALES
 from admitone.foundation.authority.api import MemberRole, RolePack
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database
-from admitone.kernel.ids import OrganizationId, uuid7
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId, uuid7
 from admitone.kernel.jobs import Delivered, Desk
 from admitone.kernel.jobs.schedules import Firing
 from admitone.kernel.manifest import Module
@@ -109,7 +109,6 @@ async def latest(site: httpx.AsyncClient, world: World) -> list[Any]:
     return found
 
 
-@pytest.mark.covers("FIN-043")
 async def test_somebody_is_woken_while_it_is_red_and_no_longer(
     sold: World, batcher: Batcher, superuser: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
 ):
@@ -136,6 +135,33 @@ async def test_somebody_is_woken_while_it_is_red_and_no_longer(
     assert red(await proved(sold.database, batcher, sold.organization)) == {Check.PROVIDER}
     after = {row["subject"].partition(":")[2]: row["resolved_at"] for row in await superuser.fetch(ALERTS, own)}
     assert {check for check, at in after.items() if at is None} == {"PROVIDER"}
+
+
+async def test_somebody_is_woken_when_two_nights_were_not_green(
+    sold: World, batcher: Batcher, superuser: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(provider, "PAUSE", timedelta(0))
+    own, desk = sold.organization.uuid, Desk(sold.database, batcher)
+
+    async def woken(after: timedelta) -> list[tuple[str, str]]:
+        at = datetime.now(UTC) + after
+        firing = Delivered(uuid7(), sold.organization, Firing("proof.watch", at), Caller(), "k", None, 1, at)
+        await watch.work(desk, firing)
+        rows = await superuser.fetch(ALERTS, own)
+        return [(row["rule"], row["subject"].partition(":")[2]) for row in rows if row["resolved_at"] is None]
+
+    await proved(sold.database, batcher, sold.organization)
+    await superuser.execute(
+        "UPDATE proof.verdict SET green_at = green_at - interval '30 hours' WHERE organization_id = $1", own
+    )
+    away = Simulator(sold.simulator.keys, sold.simulator.journal, faults=Faults(unreachable=10_000))
+    with GATEWAYS.wired(Gateways([SandboxGateway.in_process(away)])):
+        await proved(sold.database, batcher, sold.organization)
+    assert await woken(timedelta(hours=3)) == [], "one night"
+    assert await woken(timedelta(hours=27)) == [("proof.stale", "PROVIDER")], "the others were green since"
+    assert len(await woken(timedelta(days=3))) == 4, "nobody looked"
+    await proved(sold.database, batcher, sold.organization)
+    assert await woken(timedelta(0)) == []
 
 
 async def test_operators_see_all_organisations_the_red_ones_first(
@@ -290,3 +316,16 @@ async def test_what_waits_in_our_queue_of_webhooks_is_in_flight(
     findings = await proved(database, batcher, old.organization)
     await superuser.execute("DELETE FROM webhooks.receipt WHERE id = $1", own)
     assert (findings[Check.PROVIDER].verdict, findings[Check.PROVIDER].figures.counts["inFlight"]) == (Verdict.GREEN, 1)
+
+
+async def test_an_event_that_is_nobodys_yet_excuses_nobody_for_long(
+    old: World, database: Database, batcher: Batcher, superuser: asyncpg.Connection
+):
+    """Before, one of them put a day of every organisation in flight."""
+    unheard_of(old, after=-3 * AN_HOUR)
+    own = uuid7()
+    await superuser.execute(WAITING, own, PLATFORM_ORGANIZATION.uuid)
+    await superuser.execute("UPDATE webhooks.receipt SET received_at = now() - interval '20 hours' WHERE id = $1", own)
+    findings = await proved(database, batcher, old.organization)
+    await superuser.execute("DELETE FROM webhooks.receipt WHERE id = $1", own)
+    assert red(findings) == {Check.PROVIDER}

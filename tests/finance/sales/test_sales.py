@@ -1,6 +1,7 @@
 """A sale is what its payment and the ledger say it is, however we came to know."""
 
 import random
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 
 from admitone.entrypoints.duties import duties_of
 from admitone.entrypoints.modules import MODULES
+from admitone.finance.payments import api as payments
 from admitone.finance.sales import store
 from admitone.finance.sales.model import Sale
 from admitone.finance.sales.module import MODULE
-from admitone.finance.sales.rebuilding import AT_A_TIME, SUBSCRIPTIONS, RebuildAll, rebuild, rebuild_all
+from admitone.finance.sales.rebuilding import AT_A_TIME, LAST, SUBSCRIPTIONS, RebuildAll, rebuild, rebuild_all
 from admitone.finance.sources.api import PaymentId
 from admitone.foundation.authority.api import MemberRole, RolePack
 from admitone.kernel.bulk import Status as BulkStatus
@@ -43,7 +45,12 @@ EMPTY = (
 
 def listening() -> Duties:
     """A worker that knows every fact, and has ears for those of sales only."""
-    return duties_of([Module("all", facts=tuple(fact for module in MODULES for fact in module.facts)), MODULE])
+    return duties_of(
+        [
+            Module("all", facts=tuple(fact for module in MODULES if module is not MODULE for fact in module.facts)),
+            MODULE,
+        ]
+    )
 
 
 async def rows_of(superuser: asyncpg.Connection, world: World) -> dict[str, list[Any]]:
@@ -57,7 +64,7 @@ async def thrown_away(superuser: asyncpg.Connection, world: World) -> None:
 
 
 async def rebuilt(world: World, *which: PaymentId) -> dict[PaymentId, Sale]:
-    await world.database.run(world.scope, lambda tx: rebuild(tx, which))
+    await world.database.run(world.scope, lambda tx: rebuild(tx, which, Caller()))
     found = await world.database.read(world.scope, store.list_sales, None, None, store.BEGINNING, store.END, 1000)
     return {PaymentId(sale.payment_id): sale for sale in found}
 
@@ -67,7 +74,7 @@ async def test_thrown_away_and_rebuilt_sales_are_the_same(
     world: World, superuser: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
 ):
     """Heard of by facts, through relay and worker; then made anew as bulk work, in more than one step."""
-    payments = await a_busy_life(world)
+    lived = await a_busy_life(world)
     async with a_worker(world.database, listening()):
         await until_idle(superuser, world.scope)
         heard = await rows_of(superuser, world)
@@ -77,11 +84,11 @@ async def test_thrown_away_and_rebuilt_sales_are_the_same(
             world.scope, lambda tx: start(tx, rebuild_all, RebuildAll(), Caller(), key="anew")
         )
         over = await until_over(world.database, world.scope, begun.id)
-    assert (over.status, over.done, over.total) == (BulkStatus.DONE, len(payments), len(payments))
+    assert (over.status, over.done, over.total) == (BulkStatus.DONE, len(lived), len(lived))
     assert over.steps > 3
     anew = await rows_of(superuser, world)
     assert anew == heard
-    assert len(anew["sale_summary"]) == len(payments)
+    assert len(anew["sale_summary"]) == len(lived)
 
 
 async def test_a_rebuild_takes_away_what_is_no_sale(world: World, superuser: asyncpg.Connection):
@@ -96,6 +103,55 @@ async def test_a_rebuild_takes_away_what_is_no_sale(world: World, superuser: asy
         await until_over(world.database, world.scope, begun.id)
     assert [*await rebuilt(world)] == [paid]
     assert AT_A_TIME > 1
+
+
+async def test_a_rebuild_leaves_what_is_sold_while_it_looks(world: World, monkeypatch: pytest.MonkeyPatch):
+    """One payment that was unpaid when the page was read, and one that was not there: both are sales by the time that
+    strays are deleted."""
+    unpaid, charge = await world.opened(world.shop.sells(world.buyer.identity, 5000))
+    page = await world.database.read(world.scope, payments.list_payments, LAST, None, AT_A_TIME)
+    assert [each.id for each in page] == [unpaid]
+    world.simulator.act("pay", charge)
+    await hear(world, unpaid)
+    sold = [unpaid, await live(world, (PAY,))]
+    await rebuilt(world, *sold)
+
+    async def looked_before(*asked: Any) -> Any:
+        return page
+
+    monkeypatch.setattr(payments, "list_payments", looked_before)
+    async with a_worker(world.database, listening()):
+        begun = await world.database.run(
+            world.scope, lambda tx: start(tx, rebuild_all, RebuildAll(), Caller(), key="meanwhile")
+        )
+        over = await until_over(world.database, world.scope, begun.id)
+    assert over.status is BulkStatus.DONE
+    assert {*await rebuilt(world)} == {*sold}
+    lines = await world.database.read(world.scope, store.find_lines, [each.uuid for each in sold])
+    assert all(lines.values())
+
+
+async def test_a_sale_that_cannot_be_read_holds_up_no_other(world: World, superuser: asyncpg.Connection):
+    spoilt, good = await live(world, (PAY,)), await live(world, (PAY,))
+    assert await superuser.execute(
+        "UPDATE payments.payment SET snapshot_hash = reverse(snapshot_hash) WHERE id = $1", spoilt.uuid
+    ) == ("UPDATE 1")
+    assert [*await rebuilt(world, spoilt, good)] == [good]
+    async with a_worker(world.database, listening()):
+        await until_idle(superuser, world.scope)
+    alerts = await superuser.fetch(
+        "SELECT rule, subject FROM kernel.alert WHERE concerns = $1 AND resolved_at IS NULL", world.organization.uuid
+    )
+    assert [tuple(row) for row in alerts] == [("sales.unreadable", str(spoilt))]
+
+
+async def test_whoever_sees_one_city_sees_the_lines_of_no_other(world: World):
+    payment = await live(world, (PAY,))
+    await rebuilt(world, payment)
+    elsewhere = replace(world.scope, cities=("XXX",))
+    for scope, seen in ((world.scope, 1), (elsewhere, 0)):
+        lines = await world.database.read(scope, store.find_lines, [payment.uuid])
+        assert len(lines[payment.uuid]) == seen
 
 
 @pytest.mark.covers("FIN-044")

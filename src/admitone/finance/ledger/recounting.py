@@ -46,6 +46,8 @@ class Folded(msgspec.Struct, frozen=True):
 
     seal: int
     heaps: dict[Heap, Sides]
+    days: dict[Heap, Sides]
+    """The same, added up from what is kept of each day."""
 
 
 class FoldPage(msgspec.Struct, frozen=True):
@@ -78,8 +80,13 @@ async def folded_balances(tx: Tx) -> Folded:
     rows = await store.list_folded(tx, MOST_FOLDED + 1)
     if len(rows) > MOST_FOLDED:
         raise AssertionError(f"more than {MOST_FOLDED} balances do not fit into one look")
-    heaps = {_heap(row["account"], row): (row["debits_minor"], row["credits_minor"]) for row in rows if row["account"]}
-    return Folded(rows[0]["seal"], heaps)
+    heaps, days = {}, {}
+    for row in rows:
+        if row["account"]:
+            heap = _heap(row["account"], row)
+            heaps[heap] = row["debits_minor"], row["credits_minor"]
+            days[heap] = row["days_debits_minor"], row["days_credits_minor"]
+    return Folded(rows[0]["seal"], heaps, days)
 
 
 async def fold_again(tx: Tx, until: int, after: UUID = FIRST, most: int = PAGE) -> FoldPage:

@@ -25,10 +25,12 @@ from admitone.finance.pricing.model import (
     TaxItem,
     Terms,
 )
+from admitone.finance.pricing.policy import MOST_LINES
 from admitone.finance.pricing.queries import price
 from admitone.finance.pricing.store import NEWEST, list_policies
 
 __all__ = (
+    "MOST_LINES",
     "NEWEST",
     "AmountInvalid",
     "CurrenciesMixed",

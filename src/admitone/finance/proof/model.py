@@ -42,6 +42,7 @@ class Word(StrEnum):
 
     UNBALANCED = "UNBALANCED"
     BALANCE = "BALANCE"
+    DAYS = "DAYS"
     DELTA = "DELTA"
     MISSING_HERE = "MISSING_HERE"
     """The provider moved it, and we do not have it."""
@@ -49,6 +50,8 @@ class Word(StrEnum):
     """We have it, and the provider never moved it."""
     AMOUNT = "AMOUNT"
     CURRENCY = "CURRENCY"
+    MORE = "MORE"
+    """More differs than can be named."""
     CHANGED = "CHANGED"
     MISSING = "MISSING"
     BROKEN_SEAL = "BROKEN_SEAL"
@@ -126,6 +129,15 @@ class Noted(msgspec.Struct, frozen=True):
     finding: Finding
     checked_at: datetime
     organization: OrganizationId
+
+
+class Stale(msgspec.Struct, frozen=True):
+    """A check that has not been green for long, and not red either."""
+
+    organization: OrganizationId
+    check: Check
+    green_at: datetime
+    reason: str | None
 
 
 class Proved(msgspec.Struct, frozen=True):

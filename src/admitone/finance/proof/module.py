@@ -12,10 +12,13 @@ MODULE = Module(
     permissions=(routes.FINANCE_PROOF_R, routes.PLATFORM_PROOF_R),
     limits=(routes.RECOMPUTED,),
     facts=(ProofWanted,),
-    jobs=(proving.prove_wanted, proving.prove_everybody),
+    jobs=(proving.prove_wanted, proving.prove_everybody, proving.watch),
     subscriptions=(Subscription(ProofWanted, proving.prove_wanted),),
-    schedules=(Schedule("proof.nightly", "20 3 * * *", proving.prove_everybody),),
-    alerts=(proving.RED,),
-    listed_statements=("store.LIST_WORST", "store.SUM_VERDICTS", "store.SUM_CURRENCIES"),
-    listed_indexes=("verdict_by_severity",),
+    schedules=(
+        Schedule("proof.nightly", "20 3 * * *", proving.prove_everybody),
+        Schedule("proof.watch", "20 7 * * *", proving.watch),
+    ),
+    alerts=(proving.RED, proving.STALE),
+    listed_statements=("store.LIST_WORST", "store.LIST_STALE", "store.SUM_VERDICTS", "store.SUM_CURRENCIES"),
+    listed_indexes=("verdict_by_severity", "verdict_by_green"),
 )

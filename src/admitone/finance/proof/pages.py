@@ -60,11 +60,13 @@ COUNTS: Final = {
 WORDS: Final = {
     Word.UNBALANCED: "Debits and credits differ",
     Word.BALANCE: "The balance is not the sum of its transfers",
+    Word.DAYS: "The days do not add up to the balance",
     Word.DELTA: "An open delta is not the sum of its transfers",
     Word.MISSING_HERE: "The provider moved it, the ledger lacks it",
     Word.MISSING_THERE: "The ledger has it, the provider never moved it",
     Word.AMOUNT: "The amounts differ",
     Word.CURRENCY: "The currencies differ",
+    Word.MORE: "More differs than can be named",
     Word.CHANGED: "The transfer is not what was sealed",
     Word.MISSING: "The transfer was sealed and is gone",
     Word.BROKEN_SEAL: "The seal does not match what is under it",

@@ -2,10 +2,12 @@
 
 Promise: whoever asks gets what is so now, and not what was found before. The verdicts are written when all four were
 made; killed before, it is as if nobody had looked. An alert stands for as long as its check is red: only green ends it.
+What is not green for two nights wakes somebody, too, whatever the reason.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 from uuid import UUID
@@ -51,6 +53,15 @@ RED: Final = AlertRule(
     "proof-red",
     "An organisation's books do not prove: somebody's money is not where the ledger says it is.",
 )
+STALE: Final = AlertRule(
+    "proof.stale",
+    AlertClass.PAGER,
+    Above(0),
+    "finance operations",
+    "proof-red",
+    "An organisation's books have not proved for two nights: a provider does not answer, or nobody recomputes them.",
+)
+TWO_NIGHTS: Final = timedelta(days=2)
 
 
 @command()
@@ -116,7 +127,8 @@ class Prover:
             )
             await self._submit(raise_alerts, alert, scope=ALERTS)
         elif finding.verdict is Verdict.GREEN:
-            await self._submit(resolve_alerts, Resolution(RED, subject), scope=ALERTS)
+            for rule in (RED, STALE):
+                await self._submit(resolve_alerts, Resolution(rule, subject), scope=ALERTS)
 
 
 @errand("proof.prove", lane=PROOFS, seconds=7_200)
@@ -138,3 +150,22 @@ async def prove_everybody(desk: Desk, firing: Delivered[Firing]) -> None:
         ]
         await desk.database.run(ACROSS, partial(enqueue, jobs=jobs))
         after = page[-1].uuid
+
+
+@errand("proof.watch", lane=PROOFS)
+async def watch(desk: Desk, firing: Delivered[Firing]) -> None:
+    """By schedule, in the morning: what was not green in either of the last two nights, because somebody who had to be
+    asked did not answer or because nobody looked."""
+    last = None
+    while page := await desk.database.read(ACROSS, store.list_stale, firing.payload.at - TWO_NIGHTS, last, PAGE):
+        for each in page:
+            alert = Alert(
+                STALE,
+                f"{each.organization}:{each.check}",
+                f"not green since {each.green_at:%F %T} UTC: {each.reason or 'nobody looked'}",
+                each.organization,
+                {"check": each.check.value},
+                firing.caller,
+            )
+            await desk.batcher.submit(raise_alerts, ALERTS, alert)
+        last = page[-1]

@@ -1,13 +1,13 @@
 """Verdicts: of one organisation, and over all of them."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
 import msgspec
 
-from admitone.finance.proof.model import Both, Check, Figures, Finding, Noted, Overall, Total, Verdict
+from admitone.finance.proof.model import Both, Check, Figures, Finding, Noted, Overall, Stale, Total, Verdict
 from admitone.kernel.db import PlatformTx, Record, Tx
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.statements import Insert
@@ -15,6 +15,7 @@ from admitone.kernel.statements import Insert
 Place = tuple[int, UUID, str]
 """Where a verdict stands in the list over all organisations."""
 START: Final[Place] = (-1, UUID(int=0), "")
+LONG_AGO: Final = datetime(1900, 1, 1, tzinfo=UTC)
 
 PUT_VERDICTS = Insert(
     "proof.verdict AS v",
@@ -25,9 +26,11 @@ PUT_VERDICTS = Insert(
         "differing": "bigint",
         "figures": "jsonb",
         "checked_at": "timestamptz",
+        "green_at": "timestamptz",
     },
     on_conflict="(organization_id, name) DO UPDATE SET verdict = excluded.verdict, severity = excluded.severity,"
-    " differing = excluded.differing, figures = excluded.figures, checked_at = excluded.checked_at",
+    " differing = excluded.differing, figures = excluded.figures, checked_at = excluded.checked_at,"
+    " green_at = CASE excluded.verdict WHEN 'GREEN' THEN excluded.green_at ELSE v.green_at END",
 )
 
 
@@ -45,6 +48,18 @@ LIST_WORST = """
      WHERE (severity, organization_id, name) > ($1::smallint, $2::uuid, $3::text)
      ORDER BY severity, organization_id, name
      LIMIT $4
+"""
+
+
+# What is red has woken somebody already.
+LIST_STALE = """
+    SELECT organization_id, name, verdict, green_at, figures->>'reason' AS reason
+      FROM proof.verdict
+     WHERE green_at < $1
+       AND verdict <> 'RED'
+       AND (green_at, organization_id, name) > ($2::timestamptz, $3::uuid, $4::text)
+     ORDER BY green_at, organization_id, name
+     LIMIT $5
 """
 
 
@@ -72,13 +87,14 @@ class _Row(msgspec.Struct, frozen=True):
     differing: int
     figures: Figures
     checked_at: datetime
+    green_at: datetime
 
 
 async def put_verdicts(tx: Tx, findings: Sequence[Finding]) -> None:
     """Of one organisation, in their order, so that two who prove the same cannot deadlock."""
     latest = {each.check: each for each in findings}
     rows = [
-        _Row(name, each.verdict, each.verdict.severity, each.differing, each.figures, tx.now)
+        _Row(name, each.verdict, each.verdict.severity, each.differing, each.figures, tx.now, tx.now)
         for name, each in sorted(latest.items())
     ]
     await tx.insert_exactly(PUT_VERDICTS, rows)
@@ -94,6 +110,16 @@ async def list_worst(tx: PlatformTx, after: Place, limit: int) -> list[tuple[Pla
     """Over all organisations, red ones first."""
     rows = await tx.fetch(LIST_WORST, *after, limit)
     return [((row["severity"], row["organization_id"], row["name"]), _noted(row)) for row in rows]
+
+
+async def list_stale(tx: PlatformTx, before: datetime, after: Stale | None, limit: int) -> list[Stale]:
+    """Over all organisations, what has not been green since then and is not red, the oldest first."""
+    place = (after.green_at, after.organization.uuid, after.check) if after else (LONG_AGO, START[1], "")
+    rows = await tx.fetch(LIST_STALE, before, *place, limit)
+    return [
+        Stale(OrganizationId(row["organization_id"]), Check(row["name"]), row["green_at"], row["reason"])
+        for row in rows
+    ]
 
 
 async def sum_all(tx: PlatformTx) -> Overall:

@@ -61,6 +61,7 @@ class SaleLine(msgspec.Struct, frozen=True):
 
     payment_id: UUID
     line: int
+    city_code: str
     key: str
     """The vertical's word for the kind of thing: ORYA's ticket type."""
     quantity: int
@@ -110,6 +111,7 @@ def lines_of(payment: Payment, snapshot: Snapshot) -> Sequence[SaleLine]:
         SaleLine(
             payment_id=payment.id.uuid,
             line=number,
+            city_code=payment.city_code,
             key=item.key,
             quantity=item.quantity,
             unit_price_minor=item.unit_price,

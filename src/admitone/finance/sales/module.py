@@ -1,7 +1,8 @@
 """The manifest of sales."""
 
 from admitone.finance.sales import routes
-from admitone.finance.sales.rebuilding import SUBSCRIPTIONS, rebuild_all
+from admitone.finance.sales.facts import SaleUnreadable
+from admitone.finance.sales.rebuilding import SUBSCRIPTIONS, TOLD, UNREADABLE, rebuild_all, tell_unreadable
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
 AS_LONG = "it says no more than the payment that it follows from, and is there as long"
@@ -14,6 +15,8 @@ MODULE = Module(
         Table("sale_line", TableClass.TENANT),
     ),
     permissions=(routes.FINANCE_SALES_R,),
-    jobs=(*(each.kind for each in SUBSCRIPTIONS), rebuild_all),
-    subscriptions=SUBSCRIPTIONS,
+    jobs=(*(each.kind for each in SUBSCRIPTIONS), rebuild_all, tell_unreadable),
+    subscriptions=(*SUBSCRIPTIONS, TOLD),
+    facts=(SaleUnreadable,),
+    alerts=(UNREADABLE,),
 )

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import msgspec
 
+from admitone.finance.pricing.api import MOST_LINES
 from admitone.finance.sales.model import Sale, SaleLine
 from admitone.finance.sources.api import Source
 from admitone.kernel.db import Tx
@@ -16,6 +17,7 @@ Place = tuple[datetime, UUID]
 """Where a sale stands in the list."""
 END: Final[Place] = (datetime(9000, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1))
 BEGINNING: Final = datetime(1900, 1, 1, tzinfo=UTC)
+MOST_STRAYS: Final = 1_000
 
 COLUMNS: Final = {
     "payment_id": "uuid",
@@ -43,6 +45,7 @@ COLUMNS: Final = {
 LINE_COLUMNS: Final = {
     "payment_id": "uuid",
     "line": "integer",
+    "city_code": "text",
     "key": "text",
     "quantity": "integer",
     "unit_price_minor": "bigint",
@@ -76,21 +79,31 @@ PUT_LINES = Insert(
 )
 
 
-DELETE_STRAY_LINES = """
-    DELETE FROM sales.sale_line
+# Locked before anything is deleted: whoever adds a line to one of them waits, and whoever changed one is waited for.
+LOCK_STRAYS = """
+    SELECT payment_id
+      FROM sales.sale_summary
      WHERE organization_id = $1
        AND payment_id >= $2
        AND payment_id < $3
        AND payment_id <> ALL($4::uuid[])
+     ORDER BY payment_id
+     LIMIT $5
+       FOR UPDATE
 """
 
 
-DELETE_STRAY_SALES = """
+DELETE_LINES = """
+    DELETE FROM sales.sale_line
+     WHERE organization_id = $1
+       AND payment_id = ANY($2::uuid[])
+"""
+
+
+DELETE_SALES = """
     DELETE FROM sales.sale_summary
      WHERE organization_id = $1
-       AND payment_id >= $2
-       AND payment_id < $3
-       AND payment_id <> ALL($4::uuid[])
+       AND payment_id = ANY($2::uuid[])
 """
 
 
@@ -138,6 +151,7 @@ FIND_LINES = f"""
      WHERE organization_id = $1
        AND payment_id = ANY($2::uuid[])
      ORDER BY payment_id, line
+     LIMIT $3
 """  # noqa: S608, of constants
 
 
@@ -149,10 +163,16 @@ async def put_sales(tx: Tx, sales: Sequence[Sale], lines: Sequence[SaleLine]) ->
     await tx.insert_many(PUT_LINES, ordered_lines)
 
 
-async def delete_strays(tx: Tx, since: UUID, before: UUID, kept: Collection[UUID]) -> None:
-    """What stands between two payments and is no sale of theirs."""
-    await tx.execute(DELETE_STRAY_LINES, since, before, [*kept])
-    await tx.execute(DELETE_STRAY_SALES, since, before, [*kept])
+async def delete_strays(tx: Tx, since: UUID, before: UUID, kept: Collection[UUID]) -> list[UUID]:
+    """What stands between two payments and is not kept; which. Whoever decided what to keep may have looked before
+    somebody else sold, so what is deleted must be looked at once more."""
+    deleted: list[UUID] = []
+    while rows := await tx.fetch(LOCK_STRAYS, since, before, [*kept], MOST_STRAYS):
+        strays = [row["payment_id"] for row in rows]
+        await tx.execute(DELETE_LINES, strays)
+        await tx.execute(DELETE_SALES, strays)
+        deleted += strays
+    return deleted
 
 
 async def list_sales(
@@ -169,6 +189,6 @@ async def list_sales(
 
 async def find_lines(tx: Tx, payments: Collection[UUID]) -> dict[UUID, list[SaleLine]]:
     found: dict[UUID, list[SaleLine]] = {payment: [] for payment in payments}
-    for row in await tx.fetch(FIND_LINES, [*payments]):
+    for row in await tx.fetch(FIND_LINES, [*payments], len(found) * MOST_LINES):
         found[row["payment_id"]].append(msgspec.convert(dict(row), SaleLine))
     return found

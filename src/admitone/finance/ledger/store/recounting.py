@@ -14,11 +14,25 @@ from admitone.kernel.db import Record, Tx
 # Seals and balances are written together, so in one statement they are of one moment: the balances are the fold of
 # what is sealed up to this seal.
 LIST_FOLDED = """
-    SELECT s.number AS seal, b.account, b.payee_id, b.currency, b.city_code, b.debits_minor, b.credits_minor
+    SELECT s.number AS seal, f.account, f.payee_id, f.currency, f.city_code, f.debits_minor, f.credits_minor,
+           f.days_debits_minor, f.days_credits_minor
       FROM (SELECT COALESCE(max(number), 0) AS number
               FROM ledger.seal
              WHERE organization_id = $1) AS s
-      LEFT JOIN ledger.balance AS b ON b.organization_id = $1
+      LEFT JOIN (SELECT u.account, u.payee_id, u.currency, u.city_code,
+                        sum(u.debits)::bigint AS debits_minor, sum(u.credits)::bigint AS credits_minor,
+                        sum(u.days_debits)::bigint AS days_debits_minor,
+                        sum(u.days_credits)::bigint AS days_credits_minor
+                   FROM (SELECT b.account, b.payee_id, b.currency, b.city_code,
+                                b.debits_minor AS debits, b.credits_minor AS credits,
+                                0 AS days_debits, 0 AS days_credits
+                           FROM ledger.balance AS b
+                          WHERE b.organization_id = $1
+                          UNION ALL
+                         SELECT d.account, d.payee_id, d.currency, d.city_code, 0, 0, d.debits_minor, d.credits_minor
+                           FROM ledger.balance_day AS d
+                          WHERE d.organization_id = $1) AS u
+                  GROUP BY u.account, u.payee_id, u.currency, u.city_code) AS f ON true
      LIMIT $2
 """
 

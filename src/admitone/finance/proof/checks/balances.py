@@ -1,4 +1,5 @@
-"""Balances are the fold of the transfers: of each account, payee, currency and city, whether rolled or open."""
+"""Balances are the fold of the transfers: of each account, payee, currency and city, whether rolled or open; and so are
+their days together."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -16,8 +17,9 @@ async def check_balances(look: Look) -> Finding:
     should, transfers = await _fold_again(look, folded.seal)
     differences = Differences()
     for heap in sorted(folded.heaps.keys() | should.keys()):
-        found, expected = folded.heaps.get(heap, NOTHING), should.get(heap, NOTHING)
-        differences.add(_sides(Word.BALANCE, str(heap), heap.currency, found, expected))
+        expected = should.get(heap, NOTHING)
+        for word, rows in ((Word.BALANCE, folded.heaps), (Word.DAYS, folded.days)):
+            differences.add(_sides(word, str(heap), heap.currency, rows.get(heap, NOTHING), expected))
     deltas = await _check_deltas(look, differences)
     counts = {"balances": len(folded.heaps), "transfers": transfers, "openDeltas": deltas, "seal": folded.seal}
     return Finding.of(Check.BALANCES, differences, Figures(counts))

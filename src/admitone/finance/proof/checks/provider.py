@@ -3,17 +3,18 @@
 Two streams are compared that are ordered differently and may have millions of rows. What is known of an object (its
 kind, reference and currency) is added up on both sides; each stream is summed into a fixed number of *buckets*, an
 amount weighed by a secret hash of its object, so that a bucket is nothing exactly if every object in it is the same on
-both sides. Only where a bucket is not nothing are the streams read once more, and the objects in it named. What moved a
-moment ago may be known on one side only: it is in flight.
+both sides. Only where a bucket is not nothing are the streams read once more, and the objects in it named, as many as
+fit. What moved a moment ago may be known on one side only: it is in flight. What moved after the look began is left for
+the next one, on both sides, so that a long look is about the same moment as a short one.
 """
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import blake2b
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from admitone.finance.gateways.api import Movement, MovementKind, MovementPage
@@ -29,10 +30,15 @@ from admitone.kernel.ports import Unwired
 
 BUCKETS: Final = 4_096
 WIDTH: Final = 1 << 64
+MOST_SEEN: Final = 100_000
+"""Objects that are held to be named. Of more, buckets are left out, and each of these counts as one difference."""
 IN_FLIGHT: Final = timedelta(minutes=15)
 """Longer than a webhook, or the sweep that makes up for a lost one, takes."""
 LONGEST_WAIT: Final = timedelta(days=1)
-"""However long an event of ours waits in the queue: what is older is not waiting for it."""
+"""However long an event of ours waits in the queue: what is older is not waiting for it. And however long a look lasts:
+what says that it will move later than that is not believed."""
+LONGEST_UNRESOLVED: Final = timedelta(hours=1)
+"""However long an event waits of which nobody knows whose it is: it excuses every organisation, and so not for long."""
 WAITING: Final = 1_000
 TRIES: Final = 5
 PAUSE: Final = timedelta(milliseconds=200)
@@ -48,6 +54,7 @@ KINDS: Final[dict[EntryType, MovementKind]] = {
     E.PROCESSOR_FEES_ADJUSTMENT: K.FEE,
     E.REFUND_PROCESSOR_FEES_REVERSAL: K.FEE,
     E.REFUND_SETTLED: K.REFUND,
+    E.REFUND_SETTLED_MIRROR: K.REFUND_RETURNED,
     E.DISPUTE_FUNDS_WITHDRAWN: K.DISPUTE,
     E.DISPUTE_FUNDS_REINSTATED: K.DISPUTE_RETURNED,
     E.DISPUTE_FEE: K.DISPUTE_FEE,
@@ -55,8 +62,25 @@ KINDS: Final[dict[EntryType, MovementKind]] = {
     E.PAYOUT_INITIATED: K.PAYOUT,
     E.PAYOUT_FAILED: K.PAYOUT_RETURNED,
 }
-"""What a transfer says that the provider moved. Other types are between us and the organisation."""
-COMES_IN: Final = frozenset({K.CHARGE, K.DISPUTE_RETURNED, K.DISPUTE_FEE_RETURNED, K.PAYOUT_RETURNED})
+"""What a transfer says that the provider moved. Other types are between us and the organisation, or stand below."""
+NOT_COMPARED: Final[dict[EntryType | MovementKind, str]] = {
+    E.TRANSFER_TO_ORG: "posted for what was applied; the provider splits also what came late or of another amount",
+    K.TRANSFER: "as the transfer in the ledger",
+    K.APPLICATION_FEE: "as the transfer in the ledger, which is less the fee",
+    E.TRANSFER_REVERSAL: "posted for what is refunded or lost, whether or not the order took it from the account",
+    E.TRANSFER_REVERSAL_MIRROR: "as the reversal that it takes back",
+    K.TRANSFER_REVERSED: "as the reversal in the ledger",
+    K.APPLICATION_FEE_REFUNDED: "as the reversal in the ledger",
+    E.SELLER_PAID: "no provider pays sellers yet: there is no movement for it",
+    E.TAX_REMITTED: "paid to an authority by a bank, and not by the provider",
+    E.PAYOUT_PAID: "both sides of it are the provider's: the payout moved when it was begun",
+    E.COMMISSION_SWEEP: "both sides of it are the provider's: from one of our accounts there to another",
+    E.RECON_ROUNDING: "what a comparison with the provider found: it would prove itself",
+}
+"""What touches the provider's side, or is in its journal, and is in no comparison; and why."""
+COMES_IN: Final = frozenset(
+    {K.CHARGE, K.REFUND_RETURNED, K.DISPUTE_RETURNED, K.DISPUTE_FEE_RETURNED, K.PAYOUT_RETURNED}
+)
 PROVIDERS_SIDE: Final = frozenset({Account.MA, Account.CASH, Account.TRN})
 
 
@@ -84,6 +108,7 @@ class Row(NamedTuple):
 class Seen:
     """An object of a bucket that is not nothing."""
 
+    bucket: int
     there: int = 0
     here: int = 0
     at: datetime | None = None
@@ -101,40 +126,48 @@ class Sums:
     """Both streams, summed up."""
 
     since: datetime
-    until: datetime
+    """What is younger may be in flight."""
+    began: datetime
     secret: bytes = field(default_factory=lambda: os.urandom(16))
     buckets: list[int] = field(default_factory=lambda: [0] * BUCKETS)
-    young: dict[Object, int] = field(default_factory=dict)
-    """What moved a moment ago, there less here."""
+    young: list[int] = field(default_factory=lambda: [0] * BUCKETS)
+    """The part of it that moved a moment ago."""
     moved: dict[str, list[int]] = field(default_factory=dict)
     movements: int = 0
     transfers: int = 0
 
     def add(self, row: Row, *, there: bool) -> None:
-        minor = row.minor if there else -row.minor
         bucket, weight = self._place(row.about)
-        self.buckets[bucket] = (self.buckets[bucket] + minor * weight) % WIDTH
+        weighed = weight * (row.minor if there else -row.minor)
+        self.buckets[bucket] = (self.buckets[bucket] + weighed) % WIDTH
         if self.is_young(row.at):
-            self.young[row.about] = self.young.get(row.about, 0) + minor
+            self.young[bucket] = (self.young[bucket] + weighed) % WIDTH
         inward = row.minor if row.about.kind in COMES_IN else -row.minor
         self.moved.setdefault(row.about.currency, [0, 0])[0 if there else 1] += inward
+        if there:
+            self.movements += 1
+        else:
+            self.transfers += 1
 
     def is_young(self, at: datetime) -> bool:
-        """A moment ago; what says that it will be is not believed."""
-        return self.since < at < self.until
+        return self.since < at <= self.began
 
-    @property
-    def flying(self) -> set[Object]:
-        """What is young and not the same on both sides, unless the other side was told long ago."""
-        return {about for about, minor in self.young.items() if minor and self.buckets[self.bucket_of(about)]}
+    def is_later(self, at: datetime) -> bool:
+        """After the look began; what says that it will be tomorrow is not believed, and compared."""
+        return self.began < at <= self.began + LONGEST_WAIT
 
     def unexplained(self) -> set[int]:
         """The buckets that are not nothing, also without what is in flight."""
-        left = [*self.buckets]
-        for about in self.flying:
-            bucket, weight = self._place(about)
-            left[bucket] = (left[bucket] - self.young[about] * weight) % WIDTH
-        return {bucket for bucket, sum_ in enumerate(left) if sum_}
+        return {
+            bucket
+            for bucket, (all_, young) in enumerate(zip(self.buckets, self.young, strict=True))
+            if all_ and all_ != young
+        }
+
+    @property
+    def flying(self) -> int:
+        """In how many buckets everything that differs is young."""
+        return sum(all_ != 0 and all_ == young for all_, young in zip(self.buckets, self.young, strict=True))
 
     def bucket_of(self, about: Object) -> int:
         return self._place(about)[0]
@@ -146,46 +179,57 @@ class Sums:
         return int.from_bytes(digest[:2]) % BUCKETS, int.from_bytes(digest[2:]) | 1
 
 
+@dataclass
+class Suspects:
+    """The objects of the buckets that are not nothing, as far as they fit."""
+
+    buckets: set[int]
+    seen: dict[Object, Seen] = field(default_factory=dict)
+    left_out: int = 0
+    """Buckets that were not looked into."""
+
+    def see(self, row: Row, bucket: int, *, there: bool) -> None:
+        if bucket not in self.buckets:
+            return
+        self.seen.setdefault(row.about, Seen(bucket)).see(row, there=there)
+        while len(self.seen) > MOST_SEEN:
+            last = max(self.buckets)
+            self.buckets.discard(last)
+            self.left_out += 1
+            self.seen = {about: each for about, each in self.seen.items() if each.bucket != last}
+
+
 class NotTold(Exception):
     """A provider did not show its journal."""
 
 
 async def check_provider(look: Look) -> Finding:
     now: datetime = await look.read(_now)
-    oldest: datetime | None = await look.read(_oldest_waiting, look.organization, scope=webhooks.PLATFORM)
-    since = max(min(now, oldest or now) - IN_FLIGHT, now - LONGEST_WAIT)
-    sums = Sums(since, now + IN_FLIGHT)
+    excused: datetime = await look.read(_excused_since, look.organization, scope=webhooks.PLATFORM)
+    sums = Sums(max(min(now, excused) - IN_FLIGHT, now - LONGEST_WAIT), now)
     try:
         gateways = GATEWAYS().all()
-        await _each(look, gateways, lambda row, there: sums.add(row, there=there), sums)
-        suspects = sums.unexplained()
-        seen: dict[Object, Seen] = {}
-        if suspects:
-
-            def see(row: Row, there: bool) -> None:
-                if sums.bucket_of(row.about) in suspects:
-                    seen.setdefault(row.about, Seen()).see(row, there=there)
-
-            await _each(look, gateways, see)
+        async for row, there in _rows(look, gateways, sums):
+            sums.add(row, there=there)
+        suspects = Suspects(sums.unexplained())
+        if suspects.buckets:
+            async for row, there in _rows(look, gateways, sums):
+                suspects.see(row, sums.bucket_of(row.about), there=there)
     except (NotTold, Unwired) as untold:
         counts = {"movements": sums.movements, "transfers": sums.transfers}
         return Finding.unknown(Check.PROVIDER, str(untold), counts)
-    return _finding(sums, suspects, seen)
+    return _finding(sums, suspects)
 
 
-async def _each(
-    look: Look, gateways: Sequence[Gateway], take: Callable[[Row, bool], None], counted: Sums | None = None
-) -> None:
-    """Every row of either side: the provider's first, so that what comes meanwhile is young."""
+async def _rows(look: Look, gateways: Sequence[Gateway], sums: Sums) -> AsyncIterator[tuple[Row, bool]]:
+    """Every row of either side up to when the look began, and whether it is the provider's: these come first."""
     for gateway in gateways:
         async for movement in _movements(look, gateway):
-            take(_row_there(movement), True)
-            if counted:
-                counted.movements += 1
+            if movement.kind not in NOT_COMPARED and not sums.is_later(movement.at):
+                yield _row_there(movement), True
     async for transfer in _transfers(look):
-        take(_row_here(transfer), False)
-        if counted:
-            counted.transfers += 1
+        if not sums.is_later(transfer.posted_at):
+            yield _row_here(transfer), False
 
 
 async def _movements(look: Look, gateway: Gateway) -> AsyncIterator[Movement]:
@@ -229,15 +273,15 @@ def _row_here(transfer: ledger.Transfer) -> Row:
     return Row(Object(kind, transfer.reference or "", transfer.currency), minor, transfer.posted_at)
 
 
-def _finding(sums: Sums, suspects: set[int], seen: dict[Object, Seen]) -> Finding:
-    differing = {about: each for about, each in seen.items() if each.there != each.here}
+def _finding(sums: Sums, suspects: Suspects) -> Finding:
+    differing = {about: each for about, each in suspects.seen.items() if each.there != each.here}
     old = {about: each for about, each in differing.items() if not (each.at and sums.is_young(each.at))}
-    flying = {about for about in sums.flying if sums.bucket_of(about) not in suspects}
-    flying |= differing.keys() - old.keys()
     named = [*_named(old)]
     differences = Differences()
     differences.add(named)
-    counts = {"movements": sums.movements, "transfers": sums.transfers, "inFlight": len(flying)}
+    differences.add(Difference(Word.MORE, f"group {number + 1}") for number in range(suspects.left_out))
+    flying = sums.flying + len(differing) - len(old)
+    counts = {"movements": sums.movements, "transfers": sums.transfers, "inFlight": flying}
     for word in (Word.MISSING_HERE, Word.MISSING_THERE, Word.AMOUNT, Word.CURRENCY):
         counts[_COUNTED[word]] = sum(each.word is word for each in named)
     sides = {currency: Both(here, there) for currency, (there, here) in sorted(sums.moved.items())}
@@ -273,13 +317,19 @@ def _of(about: Object, seen: Seen) -> Difference:
     return Difference(word, about.where, seen.here, seen.there, about.currency)
 
 
-async def _oldest_waiting(tx: Tx, organization: OrganizationId) -> datetime | None:
-    """When the first event came that is this organisation's, or may be, and has had no effect yet."""
-    waiting = await webhooks.list_receipts(tx, webhooks.ReceiptState.RECEIVED, None, WAITING)
-    ours = [row["received_at"] for row in waiting if row["organization_id"] in (None, organization.uuid)]
-    if not ours and len(waiting) == WAITING:
-        return cast("datetime", waiting[-1]["received_at"])  # The queue is longer: ours may begin after these.
-    return min(ours, default=None)
+async def _excused_since(tx: Tx, organization: OrganizationId) -> datetime:
+    """When the first event came that is this organisation's, or may be, and has had no effect yet; else now."""
+    since: datetime = tx.now
+    after: UUID | None = None
+    while page := await webhooks.list_receipts(tx, webhooks.ReceiptState.RECEIVED, after, WAITING):
+        for row in page:
+            if row["organization_id"] == organization.uuid:
+                ours: datetime = row["received_at"]
+                return min(since, ours)
+            if row["organization_id"] is None:
+                since = min(since, max(row["received_at"], tx.now - LONGEST_UNRESOLVED))
+        after = page[-1]["id"]
+    return since
 
 
 async def _now(tx: Tx) -> datetime:
