@@ -90,7 +90,7 @@ SPOILT: dict[str, tuple[str, str, set[Check], str, str]] = {
         """UPDATE ledger.transfer SET amount_minor = amount_minor + 1 WHERE organization_id = $1 AND id = (
              SELECT t.id FROM ledger.transfer AS t WHERE t.organization_id = $1 AND t.entry_type = 'GROSS'
               ORDER BY t.id DESC LIMIT 1) RETURNING id""",
-        {B, P},
+        {B, P, C},
         "DELTA",
         "org_payable EUR",
     ),
@@ -108,7 +108,7 @@ SPOILT: dict[str, tuple[str, str, set[Check], str, str]] = {
         """INSERT INTO ledger.transfer
            SELECT organization_id, gen_random_uuid(), gen_random_uuid(), city_code, payee_id, entry_type, event, flow,
                   line, debit_account, credit_account, amount_minor, currency, payment_id, source_type, source_id,
-                  'by nobody', correlation_id, 'ch_forged', posted_at
+                  'by nobody', correlation_id, 'ch_forged', NULL, posted_at
              FROM ledger.transfer WHERE organization_id = $1 AND entry_type = 'GROSS' ORDER BY id LIMIT 1
            RETURNING id""",
         {B, P, C},
@@ -169,7 +169,7 @@ SPOILT: dict[str, tuple[str, str, set[Check], str, str]] = {
         """UPDATE ledger.delta SET credits[1] = credits[1] + 1, debits[1] = debits[1] + 1
             WHERE organization_id = $1 AND id = (
              SELECT id FROM ledger.delta WHERE organization_id = $1 ORDER BY id LIMIT 1) RETURNING id""",
-        {B},
+        {B, C},
         "DELTA",
         "delta {dashed}",
     ),

@@ -57,6 +57,8 @@ class Word(StrEnum):
     BROKEN_SEAL = "BROKEN_SEAL"
     BROKEN_LINK = "BROKEN_LINK"
     STRAY = "STRAY"
+    MISFIT = "MISFIT"
+    """What waits to be folded is not what its transfers say."""
     OLD_TAIL = "OLD_TAIL"
     """Transfers wait to be sealed for longer than anything should."""
 

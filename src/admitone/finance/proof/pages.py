@@ -72,6 +72,7 @@ WORDS: Final = {
     Word.BROKEN_SEAL: "The seal does not match what is under it",
     Word.BROKEN_LINK: "The seal does not stand on the one before it",
     Word.STRAY: "The transfer was not posted by us",
+    Word.MISFIT: "What waits to be folded is not what its transfers say",
     Word.OLD_TAIL: "Transfers wait to be sealed for too long",
 }
 SENTENCES: Final = (

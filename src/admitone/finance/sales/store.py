@@ -89,7 +89,7 @@ LOCK_STRAYS = """
        AND payment_id <> ALL($4::uuid[])
      ORDER BY payment_id
      LIMIT $5
-       FOR UPDATE
+       FOR NO KEY UPDATE
 """
 
 
