@@ -8,16 +8,16 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from admitone.finance.gateways.api import Method, ProviderEvent
+from admitone.finance.gateways.api import FactKind, Method, ProviderEvent
 from admitone.finance.gateways.sandbox import reading
 from admitone.finance.gateways.sandbox.charges import No
 from admitone.finance.ledger import api as ledger
 from admitone.finance.payments.commands.recording import record
 from admitone.finance.payments.model import PAYMENT, FeesStatus, RecordedFact, Status, Told
-from admitone.finance.payments.policy import fold
+from admitone.finance.payments.policy import CLOSURES, fold
 from admitone.finance.sources.api import PaymentId, SourceType
 from admitone.kernel.scope import Caller
 from tests.finance.payments.stories import Book, Story, a_payment, balances, in_order, net, posted
@@ -64,6 +64,11 @@ def told_whole(story: Story) -> Book:
     return book
 
 
+def took_what_it_had_closed(story: Story) -> bool:
+    kinds_told = {fact.kind for fact in story.facts()}
+    return FactKind.CAPTURED in kinds_told and not kinds_told.isdisjoint(CLOSURES)
+
+
 def standing_of(book: Book) -> Any:
     return fold(book.payment, book.facts), book.payment.status, posted(book.payment, book.facts)
 
@@ -89,6 +94,9 @@ def test_facts_in_any_order_are_one_standing_and_one_ledger(kind: str, deeds: li
 @given(kinds, lives, st.randoms(use_true_random=False))
 def test_events_shuffled_repeated_and_lost_end_as_the_life_did(kind: str, deeds: list[Deed], chance: random.Random):
     story = lived(kind, deeds)
+    # A provider that closes a charge and then takes its money contradicts itself, and a charge that is told alone does
+    # not say that its intent was closed: which of the two is heard first decides (the race is in tests/races).
+    assume(not took_what_it_had_closed(story))
     expected = told_whole(story)
     events = story.events()
     for lose in (0, 0, chance.randint(0, len(events))):
