@@ -7,8 +7,9 @@ loss-then-poll of a payment's events ends in the same status and the same ledger
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -152,6 +153,11 @@ class Happened:
         return told > known or any(each not in self.opened for each in self.disputes)
 
 
+def has_captured(facts: Collection[RecordedFact]) -> bool:
+    """Whether money came: most of what is recorded comes before."""
+    return any(fact.kind == K.CAPTURED for fact in facts)
+
+
 def fold(payment: Payment, facts: Iterable[RecordedFact], *, rival: bool = False) -> Standing:
     """The first that holds, in the order of unification (c). `rival`: another payment has paid for the source."""
     happened = Happened(facts)
@@ -223,9 +229,10 @@ def is_spent(happened: Happened) -> bool:
     return unproved >= MOST_AUTHENTICATIONS or len(failures) - unproved >= MOST_DECLINES
 
 
-def path(start: Status, end: Status) -> list[Status] | None:
+@cache
+def path(start: Status, end: Status) -> tuple[Status, ...] | None:
     """The shortest allowed way, without its beginning; nothing if the table has none."""
-    ways: dict[Status, list[Status]] = {start: []}
+    ways: dict[Status, tuple[Status, ...]] = {start: ()}
     frontier = deque([start])
     while frontier:
         here = frontier.popleft()
@@ -233,7 +240,7 @@ def path(start: Status, end: Status) -> list[Status] | None:
             return ways[here]
         for to in Status:
             if PAYMENT.may(here, to) and to not in ways:
-                ways[to] = [*ways[here], to]
+                ways[to] = (*ways[here], to)
                 frontier.append(to)
     return None
 
@@ -243,7 +250,8 @@ def way(payment: Payment, standing: Standing) -> list[Status] | None:
     here = payment.status
     if here is standing.status and PAYMENT.may(here, here) and standing.refunded_minor != payment.refunded_minor:
         return [here]
-    return path(here, standing.status)
+    steps = path(here, standing.status)
+    return None if steps is None else [*steps]
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -259,12 +267,13 @@ class Receipt(msgspec.Struct, frozen=True):
     state: ReceiptState = ReceiptState.OPEN
 
 
-def receipts_of(payment: Payment, facts: Iterable[RecordedFact], *, rival: bool) -> list[Receipt]:
+def receipts_of(payment: Payment, facts: Collection[RecordedFact], *, rival: bool) -> list[Receipt]:
     """Late or wrong money goes back as the source's type says; too much of it waits for somebody to look."""
+    if not has_captured(facts):
+        return []
     happened = Happened(facts)
     capture = happened.capture
-    if capture is None:
-        return []
+    assert capture is not None
 
     def receipt(of: RecordedFact, amount: int, reason: Reason, policy: LatePayment, state: ReceiptState) -> Receipt:
         return Receipt(payment.id, of.key, payment.city_code, amount, of.currency, reason, policy, state)
@@ -339,12 +348,13 @@ def fresh_postings(
     return [each for each in postings(payment, after, caller, rival=rival) if (each.event, each.cause) not in known]
 
 
-def postings(payment: Payment, facts: Iterable[RecordedFact], caller: Caller, *, rival: bool = False) -> list[Posting]:
+def postings(
+    payment: Payment, facts: Collection[RecordedFact], caller: Caller, *, rival: bool = False
+) -> list[Posting]:
     """Everything that is posted for a payment to which this happened."""
-    happened = Happened(facts)
-    if happened.capture is None:
+    if not has_captured(facts):
         return []  # Refunds and disputes prove a capture; it is fetched, and posted first.
-    books = _Books(payment, happened, caller, rival=rival)
+    books = _Books(payment, Happened(facts), caller, rival=rival)
     return [*books.of_captures(), *books.of_fees(), *books.of_refunds(), *books.of_disputes()]
 
 

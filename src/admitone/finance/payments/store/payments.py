@@ -79,6 +79,13 @@ INSERT_PAYMENTS = Insert(
         "changed_at": "timestamptz",
         "expires_at": "timestamptz",
     },
+    attributes={
+        "identity_id": "identity",
+        "payee_id": "payee",
+        "source_type": "source.type",
+        "source_id": "source.id",
+        "settlement_model": "settlement",
+    },
 )
 
 
@@ -224,6 +231,7 @@ INSERT_INTENTS = Insert(
         "description": "text",
         "created_at": "timestamptz",
     },
+    attributes={"payment_id": "payment"},
 )
 
 
@@ -278,7 +286,7 @@ class Settlement(msgspec.Struct, frozen=True):
 
 
 async def insert_payments(tx: Tx, payments: Sequence[Payment]) -> None:
-    await tx.insert_exactly(INSERT_PAYMENTS, [_row(each) for each in payments])
+    await tx.insert_exactly(INSERT_PAYMENTS, payments)
 
 
 async def find_of_sources(tx: Tx, sources: Collection[Source]) -> dict[Source, list[Payment]]:
@@ -363,7 +371,7 @@ async def find_facts(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId,
 
 
 async def insert_intents(tx: Tx, intents: Sequence[GatewayIntent]) -> None:
-    rows = [_IntentRow(**{**msgspec.structs.asdict(each), "created_at": tx.now}) for each in intents]
+    rows = [msgspec.structs.replace(each, created_at=tx.now) for each in intents]
     await tx.insert_exactly(INSERT_INTENTS, rows)
 
 
@@ -379,36 +387,6 @@ async def settle_intents(tx: Tx, settlements: Sequence[Settlement]) -> set[UUID]
     ordered = sorted(settlements, key=lambda each: each.id)
     rows = await tx.fetch(SETTLE_INTENTS, tx.now, *columns(ordered, "id", "state", "reason", "answer"))
     return {row["id"] for row in rows}
-
-
-class _IntentRow(GatewayIntent, frozen=True):
-    @property
-    def payment_id(self) -> UUID:
-        return self.payment.uuid
-
-
-class _PaymentRow(msgspec.Struct, frozen=True):
-    """A payment under the names of its columns."""
-
-    payment: Payment
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.payment, _FIELDS.get(name, name))
-
-    @property
-    def source_type(self) -> str:
-        return self.payment.source.type
-
-    @property
-    def source_id(self) -> str:
-        return self.payment.source.id
-
-
-_FIELDS = {"identity_id": "identity", "payee_id": "payee", "settlement_model": "settlement"}
-
-
-def _row(payment: Payment) -> _PaymentRow:
-    return _PaymentRow(payment)
 
 
 def _payment(row: Record) -> Payment:
