@@ -30,6 +30,14 @@ ALTER SCHEMA payments OWNER TO admitone_owner;
 CREATE SCHEMA pricing;
 ALTER SCHEMA pricing OWNER TO admitone_owner;
 
+-- Name: proof; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA proof;
+ALTER SCHEMA proof OWNER TO admitone_owner;
+
+-- Name: sales; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA sales;
+ALTER SCHEMA sales OWNER TO admitone_owner;
+
 -- Name: usernames; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA usernames;
 ALTER SCHEMA usernames OWNER TO admitone_owner;
@@ -1193,8 +1201,9 @@ CREATE TABLE ledger.transfer (
     causation_id text NOT NULL,
     correlation_id uuid NOT NULL,
     reference text,
+    metadata jsonb,
     posted_at timestamp with time zone NOT NULL,
-    CONSTRAINT transfer_amount_minor_check CHECK (((amount_minor >= 1) AND (amount_minor <= '1000000000000000'::bigint))),
+    CONSTRAINT transfer_amount_minor_check CHECK (((amount_minor >= 1) AND (amount_minor <= '9007199254740991'::bigint))),
     CONSTRAINT transfer_causation_id_check CHECK (((length(causation_id) >= 1) AND (length(causation_id) <= 200))),
     CONSTRAINT transfer_check CHECK (((source_type IS NULL) = (source_id IS NULL))),
     CONSTRAINT transfer_check1 CHECK ((debit_account <> credit_account)),
@@ -1204,6 +1213,7 @@ CREATE TABLE ledger.transfer (
     CONSTRAINT transfer_flow_check CHECK (((length(flow) >= 1) AND (length(flow) <= 40))),
     CONSTRAINT transfer_is_of_a_template CHECK ((((((entry_type || ' '::text) || debit_account) || ' '::text) || credit_account) = ANY (ARRAY['CAMPAIGN_CHARGEBACK deferred_revenue disputed_funds'::text, 'CAMPAIGN_EARNED deferred_revenue coupon_revenue'::text, 'CAMPAIGN_PREPAYMENT merchant_account deferred_revenue'::text, 'CAMPAIGN_REFUND deferred_revenue refunds_payable'::text, 'CAMPAIGN_REFUND_MIRROR refunds_payable deferred_revenue'::text, 'CHARGEBACK_GROSS customer_deposits disputed_funds'::text, 'CHARGEBACK_GROSS org_payable disputed_funds'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'COMMISSION_EARNED commissions_payable commission_revenue'::text, 'COMMISSION_SWEEP merchant_account cash_reserve'::text, 'DISPUTE_FEE org_payable merchant_account'::text, 'DISPUTE_FEE_REVERSAL merchant_account org_payable'::text, 'DISPUTE_FUNDS_REINSTATED cash_reserve disputed_funds'::text, 'DISPUTE_FUNDS_REINSTATED merchant_account disputed_funds'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds cash_reserve'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds merchant_account'::text, 'GROSS cash_reserve customer_deposits'::text, 'GROSS merchant_account org_payable'::text, 'PAYOUT_DUE customer_deposits org_payable'::text, 'PAYOUT_FAILED payouts_in_transit org_settlements'::text, 'PAYOUT_INITIATED org_settlements payouts_in_transit'::text, 'PAYOUT_PAID payouts_in_transit cash_reserve'::text, 'PLATFORM_FEE customer_deposits commissions_payable'::text, 'PLATFORM_FEE org_payable platform_fee_revenue'::text, 'PROCESSOR_FEES_ADJUSTMENT gateway_fee_expense merchant_account'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account gateway_fee_expense'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account org_payable'::text, 'PROCESSOR_FEES_ADJUSTMENT org_payable merchant_account'::text, 'PROCESSOR_FEES_FINAL gateway_fee_expense gateway_fees_payable'::text, 'PROCESSOR_FEES_FINAL org_payable merchant_account'::text, 'PROCESSOR_FEES_SETTLED gateway_fees_payable merchant_account'::text, 'RECON_ROUNDING cash_reserve rounding_adjustment'::text, 'RECON_ROUNDING merchant_account rounding_adjustment'::text, 'RECON_ROUNDING rounding_adjustment cash_reserve'::text, 'RECON_ROUNDING rounding_adjustment merchant_account'::text, 'REFUND_GROSS customer_deposits refunds_payable'::text, 'REFUND_GROSS org_payable refunds_payable'::text, 'REFUND_GROSS_MIRROR refunds_payable customer_deposits'::text, 'REFUND_GROSS_MIRROR refunds_payable org_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR customer_deposits commissions_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable commission_revenue'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable platform_fee_revenue'::text, 'REFUND_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'REFUND_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'REFUND_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account gateway_fee_expense'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account org_payable'::text, 'REFUND_SETTLED refunds_payable cash_reserve'::text, 'REFUND_SETTLED refunds_payable merchant_account'::text, 'REFUND_SETTLED_MIRROR cash_reserve refunds_payable'::text, 'REFUND_SETTLED_MIRROR merchant_account refunds_payable'::text, 'RESALE_SELLER_SHARE org_payable resale_seller_payable'::text, 'SELLER_PAID resale_seller_payable merchant_account'::text, 'TAX_REMITTED tax_payable cash_reserve'::text, 'TAX_WITHHELD customer_deposits tax_payable'::text, 'TRANSFER_REVERSAL merchant_account org_settlements'::text, 'TRANSFER_REVERSAL_MIRROR org_settlements merchant_account'::text, 'TRANSFER_TO_ORG org_settlements merchant_account'::text, 'UNAPPLIED_APPLIED unapplied_receipts cash_reserve'::text, 'UNAPPLIED_APPLIED unapplied_receipts merchant_account'::text, 'UNAPPLIED_CHARGEBACK unapplied_receipts disputed_funds'::text, 'UNAPPLIED_RECEIPT cash_reserve unapplied_receipts'::text, 'UNAPPLIED_RECEIPT merchant_account unapplied_receipts'::text, 'UNAPPLIED_REFUND unapplied_receipts refunds_payable'::text, 'UNAPPLIED_REFUND_MIRROR refunds_payable unapplied_receipts'::text]))),
     CONSTRAINT transfer_line_check CHECK ((line >= 0)),
+    CONSTRAINT transfer_metadata_check CHECK (((jsonb_typeof(metadata) = 'object'::text) AND (octet_length((metadata)::text) <= 1000))),
     CONSTRAINT transfer_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
     CONSTRAINT transfer_source_id_check CHECK (((length(source_id) >= 1) AND (length(source_id) <= 64))),
     CONSTRAINT transfer_source_type_check CHECK (((length(source_type) >= 1) AND (length(source_type) <= 40)))
@@ -1317,7 +1327,7 @@ CREATE VIEW ledger.journal_line WITH (security_invoker='true') AS
             WHEN 'rounding_adjustment'::text THEN 'gateway'::text
             ELSE NULL::text
         END AS counterparty,
-    jsonb_build_object('entryType', t.entry_type, 'account', s.account, 'event', t.event, 'flow', t.flow, 'line', t.line, 'reference', t.reference) AS metadata,
+    (COALESCE(t.metadata, '{}'::jsonb) || jsonb_build_object('entryType', t.entry_type, 'account', s.account, 'event', t.event, 'flow', t.flow, 'line', t.line, 'reference', t.reference)) AS metadata,
     t.posted_at AS created_at,
     t.payee_id,
     t.payment_id,
@@ -1358,7 +1368,9 @@ CREATE TABLE ledger.seal (
     previous_hash bytea NOT NULL,
     hash bytea NOT NULL,
     transfers integer NOT NULL,
+    total bigint NOT NULL,
     sealed_at timestamp with time zone NOT NULL,
+    CONSTRAINT seal_check CHECK ((total >= transfers)),
     CONSTRAINT seal_hash_check CHECK ((octet_length(hash) = 32)),
     CONSTRAINT seal_number_check CHECK ((number > 0)),
     CONSTRAINT seal_previous_hash_check CHECK ((octet_length(previous_hash) = 32)),
@@ -1520,7 +1532,7 @@ CREATE TABLE payments.account (
     changed_at timestamp with time zone NOT NULL,
     told_at timestamp with time zone NOT NULL,
     CONSTRAINT account_account_check CHECK (((length(account) >= 1) AND (length(account) <= 100))),
-    CONSTRAINT account_check CHECK (((onboarding_status = 'COMPLETE'::text) = (charges_enabled AND (cardinality(requirements_due) = 0)))),
+    CONSTRAINT account_check CHECK (((onboarding_status <> 'COMPLETE'::text) OR (charges_enabled AND (cardinality(requirements_due) = 0)))),
     CONSTRAINT account_onboarding_status_check CHECK ((onboarding_status = ANY (ARRAY['PENDING'::text, 'COMPLETE'::text, 'RESTRICTED'::text]))),
     CONSTRAINT account_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text, 'mercadopago'::text, 'openpix'::text]))),
     CONSTRAINT account_requirements_due_check CHECK ((cardinality(requirements_due) <= 100)),
@@ -1556,18 +1568,23 @@ CREATE TABLE payments.gateway_intent (
     description text NOT NULL,
     reason text,
     answer bytea,
+    capture_key text,
+    unanswered integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone NOT NULL,
     settled_at timestamp with time zone,
     CONSTRAINT gateway_intent_action_check CHECK ((action = ANY (ARRAY['OPEN'::text, 'REFUND'::text]))),
     CONSTRAINT gateway_intent_amount_minor_check CHECK ((amount_minor > 0)),
     CONSTRAINT gateway_intent_answer_check CHECK ((octet_length(answer) <= 8000)),
+    CONSTRAINT gateway_intent_capture_key_check CHECK (((length(capture_key) >= 1) AND (length(capture_key) <= 200))),
     CONSTRAINT gateway_intent_check CHECK (((state = 'OPEN'::text) = (settled_at IS NULL))),
     CONSTRAINT gateway_intent_check1 CHECK (((state = 'REFUSED'::text) = (reason IS NOT NULL))),
+    CONSTRAINT gateway_intent_check2 CHECK (((action = 'REFUND'::text) = (capture_key IS NOT NULL))),
     CONSTRAINT gateway_intent_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT gateway_intent_description_check CHECK ((length(description) <= 200)),
     CONSTRAINT gateway_intent_reason_check CHECK ((length(reason) <= 200)),
     CONSTRAINT gateway_intent_return_url_check CHECK ((length(return_url) <= 2000)),
-    CONSTRAINT gateway_intent_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'DONE'::text, 'REFUSED'::text])))
+    CONSTRAINT gateway_intent_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'DONE'::text, 'REFUSED'::text]))),
+    CONSTRAINT gateway_intent_unanswered_check CHECK ((unanswered >= 0))
 );
 ALTER TABLE ONLY payments.gateway_intent FORCE ROW LEVEL SECURITY;
 ALTER TABLE payments.gateway_intent OWNER TO admitone_owner;
@@ -1665,13 +1682,15 @@ CREATE TABLE payments.payment_fact (
     total_minor bigint NOT NULL,
     fee_minor bigint NOT NULL,
     code text NOT NULL,
+    charge text NOT NULL,
     recorded_at timestamp with time zone NOT NULL,
+    CONSTRAINT payment_fact_charge_check CHECK ((length(charge) <= 200)),
     CONSTRAINT payment_fact_check CHECK (((kind = 'FEE_ADJUSTMENT'::text) OR (amount_minor >= 0))),
     CONSTRAINT payment_fact_code_check CHECK ((length(code) <= 100)),
     CONSTRAINT payment_fact_currency_check CHECK ((currency ~ '^([A-Z]{3})?$'::text)),
     CONSTRAINT payment_fact_fee_minor_check CHECK ((fee_minor >= 0)),
     CONSTRAINT payment_fact_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
-    CONSTRAINT payment_fact_kind_check CHECK ((kind = ANY (ARRAY['PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text, 'CAPTURED'::text, 'CANCELLED'::text, 'EXPIRED'::text, 'FEE'::text, 'FEE_ADJUSTMENT'::text, 'REFUND_PENDING'::text, 'REFUNDED'::text, 'REFUND_FAILED'::text, 'DISPUTE_OPENED'::text, 'DISPUTE_WON'::text, 'DISPUTE_LOST'::text, 'APPLIED'::text]))),
+    CONSTRAINT payment_fact_kind_check CHECK ((kind = ANY (ARRAY['PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text, 'CAPTURED'::text, 'CANCELLED'::text, 'EXPIRED'::text, 'FEE'::text, 'FEE_ADJUSTMENT'::text, 'REFUND_PENDING'::text, 'REFUNDED'::text, 'REFUND_FAILED'::text, 'DISPUTE_OPENED'::text, 'DISPUTE_WON'::text, 'DISPUTE_LOST'::text, 'APPLIED'::text, 'COMMISSION_HELD'::text, 'COMMISSION_KEPT'::text]))),
     CONSTRAINT payment_fact_ordinal_check CHECK ((ordinal > 0)),
     CONSTRAINT payment_fact_reference_check CHECK ((length(reference) <= 200)),
     CONSTRAINT payment_fact_total_minor_check CHECK ((total_minor >= 0))
@@ -1816,7 +1835,7 @@ CREATE TABLE pricing.platform_policy (
     CONSTRAINT platform_policy_check2 CHECK (((currency IS NOT NULL) OR ((fee_fixed_minor = 0) AND (min_minor IS NULL) AND (max_minor IS NULL)))),
     CONSTRAINT platform_policy_check3 CHECK (((fee_mode <> 'ABSORBED'::text) OR absorbed_allowed)),
     CONSTRAINT platform_policy_check4 CHECK ((retired OR (source_type <> 'STAY_RESERVATION'::text) OR ((fee_bps >= 500) AND (fee_bps <= 2500)))),
-    CONSTRAINT platform_policy_check5 CHECK (((NOT retired) OR (source_type IS NOT NULL) OR (currency IS NOT NULL))),
+    CONSTRAINT platform_policy_check5 CHECK (((NOT retired) OR (currency IS NOT NULL) OR (COALESCE(source_type, 'STAY_RESERVATION'::text) <> 'STAY_RESERVATION'::text))),
     CONSTRAINT platform_policy_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT platform_policy_fee_bps_check CHECK (((fee_bps >= 0) AND (fee_bps <= 10000))),
     CONSTRAINT platform_policy_fee_fixed_minor_check CHECK (((fee_fixed_minor >= 0) AND (fee_fixed_minor <= '1000000000000'::bigint))),
@@ -1830,6 +1849,83 @@ CREATE TABLE pricing.platform_policy (
 );
 ALTER TABLE ONLY pricing.platform_policy FORCE ROW LEVEL SECURITY;
 ALTER TABLE pricing.platform_policy OWNER TO admitone_owner;
+
+-- Name: verdict; Type: TABLE; Schema: proof; Owner: admitone_owner
+CREATE TABLE proof.verdict (
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    verdict text NOT NULL,
+    severity smallint NOT NULL,
+    differing bigint NOT NULL,
+    figures jsonb NOT NULL,
+    checked_at timestamp with time zone NOT NULL,
+    CONSTRAINT verdict_check CHECK ((severity =
+CASE verdict
+    WHEN 'RED'::text THEN 0
+    WHEN 'UNKNOWN'::text THEN 1
+    ELSE 2
+END)),
+    CONSTRAINT verdict_check1 CHECK (((differing > 0) = (verdict = 'RED'::text))),
+    CONSTRAINT verdict_name_check CHECK ((name = ANY (ARRAY['TRIAL_BALANCE'::text, 'BALANCES'::text, 'PROVIDER'::text, 'CHAIN'::text]))),
+    CONSTRAINT verdict_verdict_check CHECK ((verdict = ANY (ARRAY['GREEN'::text, 'RED'::text, 'UNKNOWN'::text])))
+);
+ALTER TABLE ONLY proof.verdict FORCE ROW LEVEL SECURITY;
+ALTER TABLE proof.verdict OWNER TO admitone_owner;
+
+-- Name: sale_line; Type: TABLE; Schema: sales; Owner: admitone_owner
+CREATE TABLE sales.sale_line (
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    line integer NOT NULL,
+    key text NOT NULL,
+    quantity integer NOT NULL,
+    unit_price_minor bigint NOT NULL,
+    gross_minor bigint NOT NULL,
+    discount_minor bigint NOT NULL,
+    platform_fee_minor bigint NOT NULL,
+    net_minor bigint NOT NULL,
+    promotions jsonb NOT NULL,
+    CONSTRAINT sale_line_line_check CHECK ((line > 0)),
+    CONSTRAINT sale_line_quantity_check CHECK ((quantity > 0))
+);
+ALTER TABLE ONLY sales.sale_line FORCE ROW LEVEL SECURITY;
+ALTER TABLE sales.sale_line OWNER TO admitone_owner;
+
+-- Name: sale_summary; Type: TABLE; Schema: sales; Owner: admitone_owner
+CREATE TABLE sales.sale_summary (
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    payment_version bigint NOT NULL,
+    city_code text NOT NULL,
+    identity_id uuid NOT NULL,
+    source_type text NOT NULL,
+    source_id text NOT NULL,
+    provider_intent_id text,
+    status text NOT NULL,
+    is_test boolean NOT NULL,
+    currency text NOT NULL,
+    subtotal_minor bigint NOT NULL,
+    discount_minor bigint NOT NULL,
+    platform_fee_minor bigint NOT NULL,
+    card_fee_minor bigint NOT NULL,
+    stripe_fee_minor bigint,
+    total_minor bigint NOT NULL,
+    refunded_minor bigint NOT NULL,
+    net_minor bigint NOT NULL,
+    promotions jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT sale_summary_card_fee_minor_check CHECK ((card_fee_minor = 0)),
+    CONSTRAINT sale_summary_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT sale_summary_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT sale_summary_payment_version_check CHECK ((payment_version > 0)),
+    CONSTRAINT sale_summary_provider_intent_id_check CHECK (((length(provider_intent_id) >= 1) AND (length(provider_intent_id) <= 200))),
+    CONSTRAINT sale_summary_source_id_check CHECK (((length(source_id) >= 1) AND (length(source_id) <= 64))),
+    CONSTRAINT sale_summary_source_type_check CHECK (((length(source_type) >= 1) AND (length(source_type) <= 40))),
+    CONSTRAINT sale_summary_status_check CHECK (((length(status) >= 1) AND (length(status) <= 40)))
+);
+ALTER TABLE ONLY sales.sale_summary FORCE ROW LEVEL SECURITY;
+ALTER TABLE sales.sale_summary OWNER TO admitone_owner;
 
 -- Name: username; Type: TABLE; Schema: usernames; Owner: admitone_owner
 CREATE TABLE usernames.username (
@@ -2194,6 +2290,18 @@ ALTER TABLE ONLY pricing.platform_policy
 ALTER TABLE ONLY pricing.platform_policy
     ADD CONSTRAINT platform_policy_version_key UNIQUE (version);
 
+-- Name: verdict verdict_pkey; Type: CONSTRAINT; Schema: proof; Owner: admitone_owner
+ALTER TABLE ONLY proof.verdict
+    ADD CONSTRAINT verdict_pkey PRIMARY KEY (organization_id, name);
+
+-- Name: sale_line sale_line_pkey; Type: CONSTRAINT; Schema: sales; Owner: admitone_owner
+ALTER TABLE ONLY sales.sale_line
+    ADD CONSTRAINT sale_line_pkey PRIMARY KEY (organization_id, payment_id, line);
+
+-- Name: sale_summary sale_summary_pkey; Type: CONSTRAINT; Schema: sales; Owner: admitone_owner
+ALTER TABLE ONLY sales.sale_summary
+    ADD CONSTRAINT sale_summary_pkey PRIMARY KEY (organization_id, payment_id);
+
 -- Name: username username_pkey; Type: CONSTRAINT; Schema: usernames; Owner: admitone_owner
 ALTER TABLE ONLY usernames.username
     ADD CONSTRAINT username_pkey PRIMARY KEY (name);
@@ -2368,10 +2476,16 @@ CREATE UNIQUE INDEX invitation_pending ON organizations.invitation USING btree (
 CREATE INDEX gateway_intent_of_payment ON payments.gateway_intent USING btree (organization_id, payment_id);
 
 -- Name: gateway_intent_unsettled; Type: INDEX; Schema: payments; Owner: admitone_owner
-CREATE INDEX gateway_intent_unsettled ON payments.gateway_intent USING btree (created_at) WHERE (state = 'OPEN'::text);
+CREATE INDEX gateway_intent_unsettled ON payments.gateway_intent USING btree (created_at, id) WHERE ((state = 'OPEN'::text) AND (unanswered < 3));
 
 -- Name: payment_applied; Type: INDEX; Schema: payments; Owner: admitone_owner
 CREATE UNIQUE INDEX payment_applied ON payments.payment USING btree (organization_id, source_type, source_id) WHERE applied;
+
+-- Name: payment_by_status; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX payment_by_status ON payments.payment USING btree (organization_id, status, id);
+
+-- Name: payment_failed; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX payment_failed ON payments.payment USING btree (organization_id, source_type, source_id) WHERE (status = 'FAILED'::text);
 
 -- Name: payment_of_identity; Type: INDEX; Schema: payments; Owner: admitone_owner
 CREATE INDEX payment_of_identity ON payments.payment USING btree (identity_id, id);
@@ -2380,13 +2494,19 @@ CREATE INDEX payment_of_identity ON payments.payment USING btree (identity_id, i
 CREATE UNIQUE INDEX payment_open ON payments.payment USING btree (organization_id, source_type, source_id) WHERE (status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text]));
 
 -- Name: payment_overdue; Type: INDEX; Schema: payments; Owner: admitone_owner
-CREATE INDEX payment_overdue ON payments.payment USING btree (expires_at) WHERE (status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text]));
+CREATE INDEX payment_overdue ON payments.payment USING btree (expires_at, id) WHERE (status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text]));
 
 -- Name: payment_without_fee; Type: INDEX; Schema: payments; Owner: admitone_owner
-CREATE INDEX payment_without_fee ON payments.payment USING btree (organization_id, id) WHERE ((processor_fees_status = 'PENDING'::text) AND (captured_minor > 0));
+CREATE INDEX payment_without_fee ON payments.payment USING btree (id) WHERE ((processor_fees_status = 'PENDING'::text) AND (captured_minor > 0));
+
+-- Name: payment_without_fee_of_organization; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX payment_without_fee_of_organization ON payments.payment USING btree (organization_id, id) WHERE ((processor_fees_status = 'PENDING'::text) AND (captured_minor > 0));
 
 -- Name: risk_hold_standing; Type: INDEX; Schema: payments; Owner: admitone_owner
 CREATE UNIQUE INDEX risk_hold_standing ON payments.risk_hold USING btree (organization_id) WHERE (lifted_at IS NULL);
+
+-- Name: unapplied_receipt_unsettled; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX unapplied_receipt_unsettled ON payments.unapplied_receipt USING btree (organization_id, payment_id, capture_key) WHERE (settled_at IS NULL);
 
 -- Name: fee_choice_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
 CREATE INDEX fee_choice_by_target ON pricing.fee_choice USING btree (organization_id, target, version DESC);
@@ -2396,6 +2516,18 @@ CREATE INDEX fee_policy_by_target ON pricing.fee_policy USING btree (organizatio
 
 -- Name: platform_policy_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
 CREATE INDEX platform_policy_by_target ON pricing.platform_policy USING btree (target, version DESC);
+
+-- Name: verdict_by_severity; Type: INDEX; Schema: proof; Owner: admitone_owner
+CREATE INDEX verdict_by_severity ON proof.verdict USING btree (severity, organization_id, name);
+
+-- Name: sale_by_source; Type: INDEX; Schema: sales; Owner: admitone_owner
+CREATE INDEX sale_by_source ON sales.sale_summary USING btree (organization_id, source_type, source_id, created_at, payment_id);
+
+-- Name: sale_by_status; Type: INDEX; Schema: sales; Owner: admitone_owner
+CREATE INDEX sale_by_status ON sales.sale_summary USING btree (organization_id, status, created_at, payment_id);
+
+-- Name: sale_by_time; Type: INDEX; Schema: sales; Owner: admitone_owner
+CREATE INDEX sale_by_time ON sales.sale_summary USING btree (organization_id, created_at, payment_id);
 
 -- Name: username_by_end_of_hold; Type: INDEX; Schema: usernames; Owner: admitone_owner
 CREATE INDEX username_by_end_of_hold ON usernames.username USING btree (held_until) WHERE (status = 'HELD'::text);
@@ -2551,6 +2683,18 @@ ALTER TABLE ONLY pricing.fee_choice
 -- Name: fee_policy fee_policy_organization_id_fkey; Type: FK CONSTRAINT; Schema: pricing; Owner: admitone_owner
 ALTER TABLE ONLY pricing.fee_policy
     ADD CONSTRAINT fee_policy_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: verdict verdict_organization_id_fkey; Type: FK CONSTRAINT; Schema: proof; Owner: admitone_owner
+ALTER TABLE ONLY proof.verdict
+    ADD CONSTRAINT verdict_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: sale_line sale_line_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: sales; Owner: admitone_owner
+ALTER TABLE ONLY sales.sale_line
+    ADD CONSTRAINT sale_line_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES sales.sale_summary(organization_id, payment_id);
+
+-- Name: sale_summary sale_summary_organization_id_fkey; Type: FK CONSTRAINT; Schema: sales; Owner: admitone_owner
+ALTER TABLE ONLY sales.sale_summary
+    ADD CONSTRAINT sale_summary_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
 -- Name: branch app_own; Type: POLICY; Schema: authority; Owner: admitone_owner
 CREATE POLICY app_own ON authority.branch TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -3095,6 +3239,30 @@ ALTER TABLE pricing.fee_policy ENABLE ROW LEVEL SECURITY;
 -- Name: platform_policy; Type: ROW SECURITY; Schema: pricing; Owner: admitone_owner
 ALTER TABLE pricing.platform_policy ENABLE ROW LEVEL SECURITY;
 
+-- Name: verdict app_own; Type: POLICY; Schema: proof; Owner: admitone_owner
+CREATE POLICY app_own ON proof.verdict TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: verdict relay_sums; Type: POLICY; Schema: proof; Owner: admitone_owner
+CREATE POLICY relay_sums ON proof.verdict FOR SELECT TO admitone_relay USING (true);
+
+-- Name: verdict; Type: ROW SECURITY; Schema: proof; Owner: admitone_owner
+ALTER TABLE proof.verdict ENABLE ROW LEVEL SECURITY;
+
+-- Name: sale_line app_own; Type: POLICY; Schema: sales; Owner: admitone_owner
+CREATE POLICY app_own ON sales.sale_line TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: sale_summary app_own; Type: POLICY; Schema: sales; Owner: admitone_owner
+CREATE POLICY app_own ON sales.sale_summary TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: sale_summary in_city; Type: POLICY; Schema: sales; Owner: admitone_owner
+CREATE POLICY in_city ON sales.sale_summary AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: sale_line; Type: ROW SECURITY; Schema: sales; Owner: admitone_owner
+ALTER TABLE sales.sale_line ENABLE ROW LEVEL SECURITY;
+
+-- Name: sale_summary; Type: ROW SECURITY; Schema: sales; Owner: admitone_owner
+ALTER TABLE sales.sale_summary ENABLE ROW LEVEL SECURITY;
+
 -- Name: username owner_by_function; Type: POLICY; Schema: usernames; Owner: admitone_owner
 CREATE POLICY owner_by_function ON usernames.username TO admitone_owner USING (true) WITH CHECK (true);
 
@@ -3168,6 +3336,13 @@ GRANT USAGE ON SCHEMA payments TO admitone_relay;
 
 -- Name: SCHEMA pricing; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA pricing TO admitone_app;
+
+-- Name: SCHEMA proof; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA proof TO admitone_app;
+GRANT USAGE ON SCHEMA proof TO admitone_relay;
+
+-- Name: SCHEMA sales; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA sales TO admitone_app;
 
 -- Name: SCHEMA usernames; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA usernames TO admitone_app;
@@ -3555,6 +3730,10 @@ GRANT UPDATE(reason) ON TABLE payments.gateway_intent TO admitone_app;
 -- Name: COLUMN gateway_intent.answer; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT UPDATE(answer) ON TABLE payments.gateway_intent TO admitone_app;
 
+-- Name: COLUMN gateway_intent.unanswered; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(unanswered) ON TABLE payments.gateway_intent TO admitone_app;
+GRANT SELECT(unanswered) ON TABLE payments.gateway_intent TO admitone_relay;
+
 -- Name: COLUMN gateway_intent.created_at; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT SELECT(created_at) ON TABLE payments.gateway_intent TO admitone_relay;
 
@@ -3645,6 +3824,16 @@ GRANT SELECT,INSERT ON TABLE pricing.fee_policy TO admitone_app;
 
 -- Name: TABLE platform_policy; Type: ACL; Schema: pricing; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE pricing.platform_policy TO admitone_app;
+
+-- Name: TABLE verdict; Type: ACL; Schema: proof; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE proof.verdict TO admitone_app;
+GRANT SELECT ON TABLE proof.verdict TO admitone_relay;
+
+-- Name: TABLE sale_line; Type: ACL; Schema: sales; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sales.sale_line TO admitone_app;
+
+-- Name: TABLE sale_summary; Type: ACL; Schema: sales; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sales.sale_summary TO admitone_app;
 
 -- Name: TABLE cursor; Type: ACL; Schema: webhooks; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE webhooks.cursor TO admitone_app;

@@ -19,7 +19,7 @@ CREATE TABLE ledger.transfer (
     line            integer     NOT NULL CHECK (line >= 0),
     debit_account   text        NOT NULL,
     credit_account  text        NOT NULL,
-    amount_minor    bigint      NOT NULL CHECK (amount_minor BETWEEN 1 AND 1000000000000000),
+    amount_minor    bigint      NOT NULL CHECK (amount_minor BETWEEN 1 AND 9007199254740991),
     currency        text        NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
     payment_id      uuid,
     source_type     text        CHECK (length(source_type) BETWEEN 1 AND 40),
@@ -27,6 +27,7 @@ CREATE TABLE ledger.transfer (
     causation_id    text        NOT NULL CHECK (length(causation_id) BETWEEN 1 AND 200),
     correlation_id  uuid        NOT NULL,
     reference       text        CHECK (length(reference) BETWEEN 1 AND 200),
+    metadata        jsonb       CHECK (jsonb_typeof(metadata) = 'object' AND octet_length(metadata::text) <= 1000),
     posted_at       timestamptz NOT NULL,
     PRIMARY KEY (organization_id, id),
     -- Once for each cause (CF-38). A payout belongs to no payment, and is posted once all the same.
@@ -189,13 +190,14 @@ CREATE POLICY in_city ON ledger.balance_day AS RESTRICTIVE TO admitone_app
 GRANT SELECT, INSERT, UPDATE ON ledger.balance_day TO admitone_app;
 
 
--- TENANT: seals, each over some transfers and over the seal before it. Append-only.
+-- TENANT: seals, each over some transfers and over the seal before it; `total` counts them all. Append-only.
 CREATE TABLE ledger.seal (
     organization_id uuid        NOT NULL REFERENCES kernel.tenant (id),
     number          bigint      NOT NULL CHECK (number > 0),
     previous_hash   bytea       NOT NULL CHECK (octet_length(previous_hash) = 32),
     hash            bytea       NOT NULL CHECK (octet_length(hash) = 32),
     transfers       integer     NOT NULL CHECK (transfers > 0),
+    total           bigint      NOT NULL CHECK (total >= transfers),
     sealed_at       timestamptz NOT NULL,
     PRIMARY KEY (organization_id, number)
 );
@@ -334,6 +336,7 @@ CREATE VIEW ledger.journal_line WITH (security_invoker = true) AS
                WHEN 'gateway_fee_expense' THEN 'gateway'
                WHEN 'rounding_adjustment' THEN 'gateway'
            END AS counterparty,
+           COALESCE(t.metadata, '{}') ||
            jsonb_build_object('entryType', t.entry_type, 'account', s.account, 'event', t.event, 'flow', t.flow,
                               'line', t.line, 'reference', t.reference) AS metadata,
            t.posted_at AS created_at, t.payee_id, t.payment_id, t.causation_id, t.correlation_id, t.currency

@@ -69,8 +69,8 @@ CREATE POLICY app_own ON pricing.fee_choice TO admitone_app
 GRANT SELECT, INSERT ON pricing.fee_choice TO admitone_app;
 
 
--- PLATFORM: the platform's own versions, which hold for every organisation that has none of its own. Everybody prices by
--- them, so everybody reads them; they are written in the scope of the platform's organisation alone. There is no rule of
+-- PLATFORM: the platform's own versions. The one for everything holds for every organisation that has no other; one for a
+-- type holds for all who have none of their own for that type, whatever they have for everything. Everybody prices by them, so everybody reads them; they are written in the scope of the platform's organisation alone. There is no rule of
 -- the platform for one source: a source is some organisation's. Append-only.
 CREATE TABLE pricing.platform_policy (
     organization_id  uuid        NOT NULL CHECK (organization_id = '00000000-0000-7000-8000-000000000001'),
@@ -95,8 +95,8 @@ CREATE TABLE pricing.platform_policy (
     CHECK (currency IS NOT NULL OR (fee_fixed_minor = 0 AND min_minor IS NULL AND max_minor IS NULL)),
     CHECK (fee_mode <> 'ABSORBED' OR absorbed_allowed),
     CHECK (retired OR source_type <> 'STAY_RESERVATION' OR fee_bps BETWEEN 500 AND 2500),
-    -- Whatever has no other rule has this one.
-    CHECK (NOT retired OR source_type IS NOT NULL OR currency IS NOT NULL)
+    -- Whatever has no other rule has the one for everything, and that has no bounds for stays.
+    CHECK (NOT retired OR currency IS NOT NULL OR COALESCE(source_type, 'STAY_RESERVATION') <> 'STAY_RESERVATION')
 );
 CREATE INDEX platform_policy_by_target ON pricing.platform_policy (target, version DESC);
 INSERT INTO pricing.platform_policy (organization_id, id, version, source_type, target, fee_bps, fee_fixed_minor, fee_mode,

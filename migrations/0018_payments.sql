@@ -51,7 +51,6 @@ CREATE TABLE payments.payment (
     created_at            timestamptz NOT NULL,
     changed_at            timestamptz NOT NULL,
     expires_at            timestamptz NOT NULL CHECK (expires_at > created_at),
-    PRIMARY KEY (organization_id, id),
     -- For ever: the answers of the API are replayed for three days, this never ends.
     UNIQUE (organization_id, source_type, source_id, idempotency_key),
     CHECK ((processor_fees_status = 'FINAL') = (processor_fees_actual IS NOT NULL)),
@@ -67,12 +66,20 @@ CREATE TABLE payments.payment (
 CREATE UNIQUE INDEX payment_open ON payments.payment (organization_id, source_type, source_id)
     WHERE status IN ('CREATED', 'PENDING', 'REQUIRES_ACTION', 'PROCESSING');
 CREATE UNIQUE INDEX payment_applied ON payments.payment (organization_id, source_type, source_id) WHERE applied;
+-- What failed may still be paid at its provider: whoever begins anew has it closed.
+CREATE INDEX payment_failed ON payments.payment (organization_id, source_type, source_id) WHERE status = 'FAILED';
+CREATE INDEX payment_by_status ON payments.payment (organization_id, status, id);
 CREATE INDEX payment_of_identity ON payments.payment (identity_id, id);
 -- What passes without anybody doing anything, for everybody: the sweeper looks here.
-CREATE INDEX payment_overdue ON payments.payment (expires_at)
+CREATE INDEX payment_overdue ON payments.payment (expires_at, id)
     WHERE status IN ('CREATED', 'PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED');
-CREATE INDEX payment_without_fee ON payments.payment (organization_id, id)
+CREATE INDEX payment_without_fee ON payments.payment (id)
     WHERE processor_fees_status = 'PENDING' AND captured_minor > 0;
+CREATE INDEX payment_without_fee_of_organization ON payments.payment (organization_id, id)
+    WHERE processor_fees_status = 'PENDING' AND captured_minor > 0;
+-- Last: of indexes that look equally good for a table without statistics the planner takes the one that was made last,
+-- and every reference to a payment is looked up by this one.
+ALTER TABLE payments.payment ADD PRIMARY KEY (organization_id, id);
 ALTER TABLE payments.payment ENABLE ROW LEVEL SECURITY;
 ALTER TABLE payments.payment FORCE ROW LEVEL SECURITY;
 CREATE POLICY app_own ON payments.payment TO admitone_app
@@ -103,7 +110,7 @@ CREATE TABLE payments.payment_fact (
     kind            text        NOT NULL CHECK (kind IN ('PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED', 'CAPTURED',
                                                 'CANCELLED', 'EXPIRED', 'FEE', 'FEE_ADJUSTMENT', 'REFUND_PENDING',
                                                 'REFUNDED', 'REFUND_FAILED', 'DISPUTE_OPENED', 'DISPUTE_WON',
-                                                'DISPUTE_LOST', 'APPLIED')),
+                                                'DISPUTE_LOST', 'APPLIED', 'COMMISSION_HELD', 'COMMISSION_KEPT')),
     at              timestamptz NOT NULL,
     reference       text        NOT NULL CHECK (length(reference) <= 200),
     amount_minor    bigint      NOT NULL,
@@ -111,6 +118,7 @@ CREATE TABLE payments.payment_fact (
     total_minor     bigint      NOT NULL CHECK (total_minor >= 0),
     fee_minor       bigint      NOT NULL CHECK (fee_minor >= 0),
     code            text        NOT NULL CHECK (length(code) <= 100),
+    charge          text        NOT NULL CHECK (length(charge) <= 200),
     recorded_at     timestamptz NOT NULL,
     PRIMARY KEY (organization_id, payment_id, key),
     UNIQUE (organization_id, payment_id, ordinal),
@@ -139,15 +147,19 @@ CREATE TABLE payments.gateway_intent (
     description     text        NOT NULL CHECK (length(description) <= 200),
     reason          text        CHECK (length(reason) <= 200),
     answer          bytea       CHECK (octet_length(answer) <= 8000),
+    capture_key     text        CHECK (length(capture_key) BETWEEN 1 AND 200),
+    unanswered      integer     NOT NULL DEFAULT 0 CHECK (unanswered >= 0),
     created_at      timestamptz NOT NULL,
     settled_at      timestamptz,
     PRIMARY KEY (organization_id, id),
     FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment (organization_id, id),
     CHECK ((state = 'OPEN') = (settled_at IS NULL)),
-    CHECK ((state = 'REFUSED') = (reason IS NOT NULL))
+    CHECK ((state = 'REFUSED') = (reason IS NOT NULL)),
+    CHECK ((action = 'REFUND') = (capture_key IS NOT NULL))
 );
 CREATE INDEX gateway_intent_of_payment ON payments.gateway_intent (organization_id, payment_id);
-CREATE INDEX gateway_intent_unsettled ON payments.gateway_intent (created_at) WHERE state = 'OPEN';
+-- What was ordered by ourselves and not answered three times waits for somebody (PAY-069).
+CREATE INDEX gateway_intent_unsettled ON payments.gateway_intent (created_at, id) WHERE state = 'OPEN' AND unanswered < 3;
 ALTER TABLE payments.gateway_intent ENABLE ROW LEVEL SECURITY;
 ALTER TABLE payments.gateway_intent FORCE ROW LEVEL SECURITY;
 CREATE POLICY app_own ON payments.gateway_intent TO admitone_app
@@ -155,8 +167,8 @@ CREATE POLICY app_own ON payments.gateway_intent TO admitone_app
     WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
 CREATE POLICY relay_sweeps ON payments.gateway_intent FOR SELECT TO admitone_relay USING (true);
 GRANT SELECT, INSERT ON payments.gateway_intent TO admitone_app;
-GRANT UPDATE (state, reason, answer, settled_at) ON payments.gateway_intent TO admitone_app;
-GRANT SELECT (organization_id, id, payment_id, action, state, created_at) ON payments.gateway_intent TO admitone_relay;
+GRANT UPDATE (state, reason, answer, unanswered, settled_at) ON payments.gateway_intent TO admitone_app;
+GRANT SELECT (organization_id, id, payment_id, action, state, unanswered, created_at) ON payments.gateway_intent TO admitone_relay;
 
 
 -- TENANT: money that came and belongs to nothing that was for sale: late, of another amount, or too much.
@@ -177,6 +189,8 @@ CREATE TABLE payments.unapplied_receipt (
     FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment (organization_id, id),
     CHECK ((state IN ('OPEN', 'RETURNING')) = (settled_at IS NULL))
 );
+CREATE INDEX unapplied_receipt_unsettled ON payments.unapplied_receipt (organization_id, payment_id, capture_key)
+    WHERE settled_at IS NULL;
 ALTER TABLE payments.unapplied_receipt ENABLE ROW LEVEL SECURITY;
 ALTER TABLE payments.unapplied_receipt FORCE ROW LEVEL SECURITY;
 CREATE POLICY app_own ON payments.unapplied_receipt TO admitone_app
@@ -203,7 +217,8 @@ CREATE TABLE payments.account (
     created_at        timestamptz NOT NULL,
     changed_at        timestamptz NOT NULL,
     PRIMARY KEY (organization_id, provider, livemode),
-    CHECK ((onboarding_status = 'COMPLETE') = (charges_enabled AND cardinality(requirements_due) = 0))
+    -- One that the provider rejected is not complete, whatever else it says of it.
+    CHECK (onboarding_status <> 'COMPLETE' OR (charges_enabled AND cardinality(requirements_due) = 0))
 );
 ALTER TABLE payments.account ENABLE ROW LEVEL SECURITY;
 ALTER TABLE payments.account FORCE ROW LEVEL SECURITY;

@@ -32,11 +32,11 @@ async def three_sales(database: Database) -> Scope:
 
 async def test_the_books_are_written_to_a_file_in_both_forms(database: Database, database_url: str, tmp_path: Path):
     scope = await three_sales(database)
-    for form, lines in (("entries", 6), ("journal", 18)):
+    for form, lines in (("entries", 4), ("journal", 12)):
         out = tmp_path / f"{form}.csv"
         written = await admitone(database_url, "export", scope, "--form", form, "--out", str(out))
         assert written.exit_code == 0, written.output
-        assert "9/9" in written.output
+        assert "6/6" in written.output  # The third sale is not sealed yet.
         with out.open(newline="") as file:
             assert len(list(csv.DictReader(file))) == lines
     assert names_in(tmp_path) == ["entries.csv", "journal.csv"]

@@ -103,7 +103,7 @@ class World:
 
     async def net(self, own: PaymentId) -> int:
         nets = await self.database.read(self.scope, ledger.net_of, [own])
-        return nets[own].minor if own in nets else 0
+        return sum(net.minor for net in nets.values())
 
 
 @asynccontextmanager

@@ -78,7 +78,8 @@ def attempt(contract: Contract, organization: OrganizationId | None, headers: di
     if contract.reading is Reads.JSON:
         content, said["content-type"] = msgspec.json.encode(body), "application/json"
     elif body:
-        path += "?" + str(httpx.QueryParams({name: str(value) for name, value in body.items()}))
+        asked = {name: str(value) for name, value in body.items() if value is not None}
+        path += "?" + str(httpx.QueryParams(asked)) if asked else ""
     return Attempt(contract, contract.method, path, content, said)
 
 

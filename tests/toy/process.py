@@ -14,8 +14,9 @@ ROOT = Path(__file__).parents[2]
 class ToyProcess:
     """What it reads from its surroundings is what our own commands read; each life can be given more."""
 
-    def __init__(self, database_url: str, home: Path, name: str, *words: str) -> None:
+    def __init__(self, database_url: str, home: Path, name: str, *words: str, **environ: str) -> None:
         self.said = home / f"{name}.log"
+        self._environ = environ
         self._database_url = database_url
         self._home = home
         self._command = [sys.executable, "-m", *words]
@@ -27,6 +28,7 @@ class ToyProcess:
             "PATH": os.environ["PATH"],
             "DATABASE_URL": self._database_url,
             "ADMITONE_DATA": str(self._home),
+            **self._environ,
             **environ,
         }
         with self.said.open("ab") as said:
@@ -37,6 +39,11 @@ class ToyProcess:
     @property
     def lives(self) -> bool:
         return self._process is not None and self._process.poll() is None
+
+    @property
+    def was_killed(self) -> bool:
+        """As if the power went: not by a word from anybody, and not by an error of its own."""
+        return self._process is not None and self._process.returncode == -signal.SIGKILL
 
     def words_about(self, word: str) -> str:
         """What the process wrote about one call, or one thing."""

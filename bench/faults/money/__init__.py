@@ -7,6 +7,9 @@ own books and our ledger say the same, row by row, and nobody has paid twice.
     buyers       what they want and how they go about it, from a seed
     books        the invariants: the provider's file against our ledger
     game         one run: trouble, then quiet, then the books
+    lives        the API and the worker as processes that can be killed
+    killing      both killed at every point, over real HTTP, while the provider lives on
 
     python -m bench.faults.money --cases 5000 --seed 1
+    python -m bench.faults.money --kill --seed 1
 """

@@ -1,7 +1,7 @@
-"""usage: python -m bench.faults.money [--cases N] [--seed N]
+"""usage: python -m bench.faults.money [--cases N | --kill] [--seed N]
 
-Runs so many buyers through a checkout that loses answers, prints what became of them and which invariant does not hold,
-and fails when one does not.
+Runs so many buyers through a checkout that loses answers; or kills the API and the worker at every point while people
+pay. Prints what became of it and which invariant does not hold, and fails when one does not.
 """
 
 import argparse
@@ -18,11 +18,13 @@ from admitone.kernel.embedded import SUPERUSER, Cluster
 from admitone.kernel.migrate import migrate
 from bench.faults.money.books import INVARIANTS
 from bench.faults.money.game import play
+from bench.faults.money.killing import every_trap, spring
 
 
 def main() -> int:
     asked = argparse.ArgumentParser(prog="python -m bench.faults.money")
     asked.add_argument("--cases", type=int, default=5_000)
+    asked.add_argument("--kill", action="store_true", help="spring every trap instead")
     asked.add_argument("--seed", type=int, default=1)
     chosen = asked.parse_args()
     began = time.monotonic()
@@ -34,7 +36,11 @@ def main() -> int:
     ):
         superuser = cluster.url(SUPERUSER)
         asyncio.run(migrate(superuser))
-        verdict = asyncio.run(play(cluster.url(), superuser, Path(home), cases=chosen.cases, seed=chosen.seed))
+        if chosen.kill:
+            traps = every_trap(chosen.seed)
+            verdict = asyncio.run(spring(cluster.url(), superuser, Path(home), traps, seed=chosen.seed))
+        else:
+            verdict = asyncio.run(play(cluster.url(), superuser, Path(home), cases=chosen.cases, seed=chosen.seed))
     print(verdict)
     for name in INVARIANTS:
         print(f"     {'BROKEN' if name in verdict.broken else 'holds '} {name}")

@@ -31,6 +31,8 @@ class Case:
     price: int
     currency: str
     fate: str
+    comes_back: bool
+    """Whether the provider's page sends them back to ours."""
     answers: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     """What was answered under each key."""
     refused: list[str] = field(default_factory=list)
@@ -55,7 +57,7 @@ def a_case(market: Market, number: int, seed: int) -> Case:
     source = market.world.shop.sells(buyer.identity, price, type=kind, currency=currency)
     fates = [name for name in FATES if not is_pix or name not in CARD_ONLY]
     fate = chance.choices(fates, [WEIGHTS.get(name, 2) for name in fates])[0]
-    return Case(number, chance, buyer, source, price, currency, fate)
+    return Case(number, chance, buyer, source, price, currency, fate, comes_back=chance.random() < 0.3)
 
 
 async def buy(market: Market, case: Case) -> None:
@@ -76,7 +78,7 @@ async def begin(market: Market, http: httpx.AsyncClient, case: Case, key: str) -
         "idempotencyKey": key,
         "method": "PIX" if case.currency == "BRL" else "CARD",
     }
-    if case.chance.random() < 0.3:
+    if case.comes_back:
         body["returnUrl"] = "https://shop.example/thanks"
     patience = case.chance.choice([1, 2, MOST_REPEATS])
     while patience > 0:
@@ -89,7 +91,7 @@ async def begin(market: Market, http: httpx.AsyncClient, case: Case, key: str) -
             if response.status_code == 200:
                 case.answers.setdefault(key, []).append(response.json())
             elif response.status_code != 503:
-                case.refused.append(f"{key}: {response.status_code} {response.json()['errorCode']}")
+                case.refused.append(response.json()["errorCode"])
         if any(response.status_code in (200, SETTLED) for response in said):
             return
 
@@ -159,7 +161,9 @@ async def begins_again_after_a_decline(market: Market, http: httpx.AsyncClient, 
     await begin(market, http, case, second)
     for window in case.chance.choice([[charge], [case.charge(second)], [case.charge(second), charge]]):
         if window is not None:
-            act(market, "pay", window)
+            act(market, "pay", window, card=case.chance.choice(["good", "good", "asks"]))
+            await _see(http, case, "REQUIRES_ACTION")
+            act(market, "authenticate", window)
 
 
 async def _see(http: httpx.AsyncClient, case: Case, state: str) -> None:

@@ -16,7 +16,7 @@ from admitone.finance.webhooks.polling import poll
 from bench.faults.money import buyers
 from bench.faults.money.books import Books, complaints
 from bench.faults.money.buyers import Case
-from bench.faults.money.market import SWEEPS, Market, a_market
+from bench.faults.money.market import Market, a_market
 
 TROUBLE = Faults(
     unreachable=700,
@@ -37,6 +37,8 @@ AT_ONCE = 48
 ROUNDS = 12
 PATIENCE_SECONDS = 20
 MOST = 5
+REFUSALS = ("PAYMENT_IN_PROGRESS", "ALREADY_PAID")
+"""What a buyer may be told who begins anew; nobody may be refused because we repeated ourselves."""
 REPEATED = 40
 """How many keys are asked for once more at the end."""
 
@@ -51,6 +53,7 @@ DEAD = """
      WHERE (organization_id = $1 OR kind LIKE 'webhooks.%') AND replayed_at IS NULL
 """
 LATE = "SELECT id, source_id, status FROM payments.payment WHERE organization_id = $1 AND manual_reason = 'LATE'"
+UNREAD = "SELECT position FROM webhooks.cursor WHERE provider = 'sandbox'"
 STATES = "SELECT status, count(*) FROM payments.payment WHERE organization_id = $1 GROUP BY status ORDER BY status"
 
 
@@ -79,7 +82,7 @@ async def play(database_url: str, superuser_url: str, home: Path, *, cases: int,
             left = await _quiet(market, books, wanted)
             repeated = await _ask_again(market, wanted)
             broken = await complaints(Books(market.file, books, market.world.organization))
-            broken |= left | repeated | said(market) | await _late(market, books, wanted)
+            broken |= left | repeated | said(market, wanted) | await _late(market, books, wanted)
             return Verdict(seed, cases, await _figures(market, books, wanted), broken)
         finally:
             await books.close()
@@ -137,13 +140,21 @@ async def _quiet(market: Market, books: asyncpg.Connection, wanted: Sequence[Cas
         async with market.working():
             while await market.hear():
                 pass
-            await market.sweep(*SWEEPS, poll)
+            await market.sweep()
+            await _poll_to_the_end(market, books)
             await _until_idle(books, organization)
         if not await market.hear() and not await books.fetchval(LEFT, organization):
             break
     dead = [str(dict(row)) for row in await books.fetch(DEAD, organization)]
     jobs = [str(dict(row)) for row in await books.fetch(JOBS, organization)]
     return {name: rows[:MOST] for name, rows in (("nothing is buried", dead), ("no job is left", jobs)) if rows}
+
+
+async def _poll_to_the_end(market: Market, books: asyncpg.Connection) -> None:
+    """A run reads so many pages; there may be more."""
+    await market.sweep(poll)
+    while await books.fetchval(UNREAD):
+        await market.sweep(poll)
 
 
 async def _until_idle(books: asyncpg.Connection, organization: object) -> None:
@@ -184,15 +195,17 @@ async def _late(market: Market, books: asyncpg.Connection, wanted: Sequence[Case
     return {"only who pays late is late": wrong[:MOST]} if wrong else {}
 
 
-def said(market: Market) -> dict[str, list[str]]:
-    return {"every answer is one that the contract allows": market.troubles[:MOST]} if market.troubles else {}
+def said(market: Market, wanted: Sequence[Case]) -> dict[str, list[str]]:
+    wrong = [f"{case.key}: {code}" for case in wanted for code in case.refused if code not in REFUSALS]
+    wrong += market.troubles
+    return {"every answer is one that the contract allows": wrong[:MOST]} if wrong else {}
 
 
 async def _figures(market: Market, books: asyncpg.Connection, wanted: Sequence[Case]) -> dict[str, int]:
     organization = market.world.organization
     states = {row["status"].lower(): row["count"] for row in await books.fetch(STATES, organization.uuid)}
     moved = Counter(each.kind.lower() for each in Books(market.file, books, organization).moved())
-    refused = Counter(text.rpartition(" ")[2] for case in wanted for text in case.refused)
+    refused = Counter(code for case in wanted for code in case.refused)
     return {
         "payments": sum(states.values()),
         **{f"  {name}": number for name, number in sorted(states.items())},

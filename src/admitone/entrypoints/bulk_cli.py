@@ -55,7 +55,7 @@ def show(which: Which, data: Data = None) -> None:
 @app.command()
 def watch(which: Which, data: Data = None) -> None:
     """Follow it until it is over; status 0 if it was done, 1 if it failed or was cancelled."""
-    over = _ask(lambda database: _follow(database, which), data)
+    over = _ask(lambda database: follow(database, which), data)
     if over.status is not Status.DONE:
         _give_up(f"{over.id} ended as {over.status}" + (f": {over.error}" if over.error else "."))
 
@@ -70,17 +70,18 @@ def start(
 ) -> None:
     """Start bulk work in every organisation, or in one."""
 
-    async def begin(database: Database) -> Bulk:
-        chosen = BulkKind.named(kind)
-        if chosen is EVERYWHERE:  # It leads the others, and has no work of its own.
-            raise BulkKindUnknown(kind=kind)
-        asked = msgspec.json.decode(request, type=chosen.takes, dec_hook=from_text)
-        if organization is None:
-            return await database.run(HOME, lambda tx: start_everywhere(tx, chosen, asked, Caller(), key=key))
-        scope = Scope(await _existing(database, organization), "start bulk work")
-        return await database.run(scope, lambda tx: start_bulk(tx, chosen, asked, Caller(), key=key))
+    _tell(_ask(lambda database: start_kind(database, kind, request, key, organization), data))
 
-    _tell(_ask(begin, data))
+
+async def start_kind(database: Database, kind: str, request: str, key: str, organization: str | None) -> Bulk:
+    chosen = BulkKind.named(kind)
+    if chosen is EVERYWHERE:  # It leads the others, and has no work of its own.
+        raise BulkKindUnknown(kind=kind)
+    asked = msgspec.json.decode(request, type=chosen.takes, dec_hook=from_text)
+    if organization is None:
+        return await database.run(HOME, lambda tx: start_everywhere(tx, chosen, asked, Caller(), key=key))
+    scope = Scope(await _existing(database, organization), "start bulk work")
+    return await database.run(scope, lambda tx: start_bulk(tx, chosen, asked, Caller(), key=key))
 
 
 @app.command()
@@ -95,7 +96,7 @@ def resume(which: Which, reason: Reason, data: Data = None) -> None:
     _tell(_ask(lambda database: _change(database, which, reason, resume_bulk), data))
 
 
-async def _follow(database: Database, which: str) -> Bulk:
+async def follow(database: Database, which: str) -> Bulk:
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn()) as bar:
         task = bar.add_task(which, total=None)

@@ -1,5 +1,6 @@
 """`admitone fees`: what the platform takes, as an operator sets it, of everybody or of one organisation."""
 
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -57,6 +58,12 @@ def set_fee(
     data: Data = None,
 ) -> None:
     """Set a fee. What was priced before keeps its own."""
+    if source_type and not organization:
+        print(
+            f"This comes before what an organisation has for everything: only a rule of its own for {source_type}"
+            " is stronger.",
+            file=sys.stderr,
+        )
     terms = Terms(bps, fixed, least, most, mode, base, absorbed_allowed)
     _change(data, organization, PolicyChange(Caller(), Target(source_type, source, currency), terms, reason))
 

@@ -1,7 +1,7 @@
 """`admitone ledger`: one organisation's books, to take away, to look at, and to check.
 
-Promise: `export` writes every line to its file or leaves none; `verify` ends with status 0 only if every transfer is
-what was sealed, and every one that is not sealed is about to be.
+Promise: `export` writes every line up to the last seal to its file, or leaves none; `verify` ends with status 0 only if
+every transfer is what was sealed, and every one that is not sealed is about to be.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressC
 
 from admitone.entrypoints.asking import Data, on_database
 from admitone.finance.ledger.api import (
+    BEGINNING,
     Account,
     Fault,
     Form,
@@ -23,6 +24,7 @@ from admitone.finance.ledger.api import (
     Transfer,
     balances,
     count_transfers,
+    export_end,
     export_page,
     headings,
     statement,
@@ -48,7 +50,7 @@ def export(
     out: Annotated[Path, typer.Option(help="Where the CSV goes.", dir_okay=False)],
     data: Data = None,
 ) -> None:
-    """Write the whole ledger to a file."""
+    """Write the ledger to a file, up to its last seal."""
     scope = Scope(OrganizationId.parse(organization), "export the ledger")
     lines = on_database(data, lambda database: _write(database, scope, form, out))
     typer.echo(f"{lines} transfers are in {out}.")
@@ -94,12 +96,12 @@ def verify(organization: Whose, data: Data = None) -> None:
 
 
 async def _write(database: Database, scope: Scope, form: Form, out: Path) -> int:
-    beside, done, after = out.with_name(f"{out.name}.part"), 0, FIRST
-    total = await database.read(scope, count_transfers)
+    beside, done, after = out.with_name(f"{out.name}.part"), 0, BEGINNING
+    end = await database.read(scope, export_end)
     try:
-        with beside.open("w", encoding="utf-8", newline="") as file, _progress(form, total) as bar:
+        with beside.open("w", encoding="utf-8", newline="") as file, _progress(form, end.transfers) as bar:
             file.write(headings(form))
-            while (page := await database.read(scope, export_page, form, after)).transfers:
+            while (page := await database.read(scope, export_page, form, after, end.number)).transfers:
                 file.write(page.text)
                 done, after = done + page.transfers, page.last
                 bar(done)

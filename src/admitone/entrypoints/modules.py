@@ -4,6 +4,8 @@ from admitone.finance.gateways.module import MODULE as GATEWAYS
 from admitone.finance.ledger.module import MODULE as LEDGER
 from admitone.finance.payments.module import MODULE as PAYMENTS
 from admitone.finance.pricing.module import MODULE as PRICING
+from admitone.finance.proof.module import MODULE as PROOF
+from admitone.finance.sales.module import MODULE as SALES
 from admitone.finance.sources.module import MODULE as SOURCES
 from admitone.finance.webhooks.module import MODULE as WEBHOOKS
 from admitone.foundation.authority.module import MODULE as AUTHORITY
@@ -27,4 +29,6 @@ MODULES: tuple[Module, ...] = (
     GATEWAYS,
     PAYMENTS,
     WEBHOOKS,
+    SALES,
+    PROOF,
 )

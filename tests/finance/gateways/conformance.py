@@ -341,6 +341,50 @@ class Conformance:
         arrived = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts[-1]
         assert (arrived.kind, arrived.total_minor) == (Kind.REFUNDED, 5_000)
 
+    async def test_a_refund_that_had_arrived_comes_back(self, stage: Stage):
+        organization = OrganizationId.new()
+        order, charge = await paid(stage, organization=organization)
+        refund = sure(Refund, await stage.gateway.refund(a_refund_order(order, charge, 2_000)))
+        await stage.do("return_refund", charge.id)
+        whole = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
+        assert kinds(whole)[-2:] == [Kind.REFUNDED, Kind.REFUND_FAILED]
+        arrived, failed = whole.facts[-2:]
+        assert (failed.reference, failed.amount_minor, bool(failed.code)) == (refund.id, 2_000, True)
+        assert failed.at > arrived.at
+        event = (await read_webhooks(stage, charge))[-1]
+        assert (event.envelope.type, event.facts) == ("charge.refund.updated", (arrived, failed))
+        moved = [(each.kind, each.amount_minor) for each in await all_movements(stage.gateway, organization)]
+        assert moved[1:] == [(MovementKind.REFUND, 2_000), (MovementKind.REFUND_RETURNED, 2_000)]
+        again = sure(Refund, await stage.gateway.refund(a_refund_order(order, charge, 5_000)))
+        assert again.fact.total_minor == 5_000, "it can be given back once more"
+
+    # -- Whose the money is
+
+    @pytest.mark.covers("FIN-005")
+    async def test_a_charge_for_an_account_goes_there_less_the_platforms_fee(self, stage: Stage):
+        owner = an_account_order()
+        account = sure(Account, await stage.gateway.open_account(owner))
+        order = a_charge_order(account=account.id, organization=owner.organization, application_fee_minor=300)
+        sure(Refused, await stage.gateway.open_charge(order))
+        await stage.do("complete", account.id)
+        order, charge = await paid(stage, account=account.id, organization=owner.organization)
+        first = a_refund_order(order, charge, 2_000, application_fee_minor=120)
+        sure(Refund, await stage.gateway.refund(first))
+        sure(Refund, await stage.gateway.refund(a_refund_order(order, charge, 1_000, reverse_transfer=False)))
+        sure(Refused, await stage.gateway.refund(a_refund_order(order, charge, 500, application_fee_minor=181)))
+        moved = await all_movements(stage.gateway, owner.organization)
+        assert [(each.kind, each.amount_minor) for each in moved] == [
+            (MovementKind.CHARGE, 5_000),
+            (MovementKind.TRANSFER, 5_000),
+            (MovementKind.APPLICATION_FEE, 300),
+            (MovementKind.REFUND, 2_000),
+            (MovementKind.TRANSFER_REVERSED, 2_000),
+            (MovementKind.APPLICATION_FEE_REFUNDED, 120),
+            (MovementKind.REFUND, 1_000),
+        ]
+        assert len({each.id for each in moved}) == len(moved)
+        assert {each.payment for each in moved} == {order.payment}
+
     # -- Fees
 
     async def test_the_fee_is_told_later_and_may_change(self, stage: Stage):

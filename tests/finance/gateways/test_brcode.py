@@ -129,7 +129,9 @@ def test_amounts_are_reais_with_two_places(minor: int, text: str):
     assert minor_of(text) == minor
 
 
-@pytest.mark.parametrize("text", ["1", "1.0", "1,00", "01.00", ".50", "1.000", "-1.00", " 1.00", "", "1e2", "٣.00"])
+@pytest.mark.parametrize(
+    "text", ["1", "1.0", "1,00", "01.00", ".50", "1.000", "-1.00", " 1.00", "", "1e2", "٣.00", "0.00"]
+)
 def test_other_amounts_are_none(text: str):
     with pytest.raises(NoBrCode):
         minor_of(text)
@@ -153,8 +155,12 @@ def resealed(body: str) -> str:
         STATIC[:-4].replace("62070503***", ""),
         STATIC[:-4].replace("000201", "000201010212"),
         DYNAMIC[:-4].replace("010212", ""),
-        STATIC[:-4].replace("5204000053039865802BR", "5303986520400005802BR"),
         STATIC[:-4].replace("5802BR", "5802BR5802BR"),
+        STATIC[:-8] + "630400006304",
+        "6304" + "AAAA" + STATIC[:-8],
+        STATIC[:-8].replace("000201", "") + "0002016304",
+        STATIC[:-8] + "80046304",
+        STATIC[:-4].replace("5802BR", "54040.005802BR"),
         "6304",
         "",
     ],
@@ -162,6 +168,12 @@ def resealed(body: str) -> str:
 def test_a_strict_bank_refuses_what_is_not_by_the_book(body: str):
     with pytest.raises(NoBrCode):
         BrCode.decode(resealed(body))
+
+
+def test_between_the_first_and_the_last_tag_any_order_is_read():
+    moved = STATIC[:-4].replace("5204000053039865802BR", "5802BR530398652040000")
+    assert moved != STATIC[:-4]
+    assert BrCode.decode(resealed(moved)) == EXAMPLES[STATIC]
 
 
 def test_the_code_is_drawn():

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from admitone.finance.gateways.sandbox.journal import BOOKS, Journal
+from admitone.finance.gateways.sandbox.journal import BOOKS, LIST_EVENTS, Journal
 from admitone.finance.gateways.sandbox.objects import Intent
 from admitone.finance.gateways.sandbox.simulator import Simulator
 from tests.finance.gateways.builders import KEYS, a_charge_order, a_sandbox
+from tests.finance.gateways.test_faults import Hands
 
 ANSWERING = """
 import asyncio, sys
@@ -82,6 +83,35 @@ def test_what_was_answered_is_in_the_file_when_the_process_is_killed(file: Path)
     assert all(isinstance(each, Intent) and each.status == "succeeded" for each in kept)
     assert [body for _, body in journal.list_events(0, 0, 10_000) if b"payment_intent.succeeded" in body]
     journal.close()
+
+
+async def test_answers_are_forgotten_after_a_day(file: Path):
+    clock = Hands()
+    simulator, gateway = a_sandbox(journal=Journal(file), clock=clock)
+    for _ in range(3):
+        await gateway.open_charge(a_charge_order())
+    clock.forward(hours=25)
+    await gateway.open_charge(a_charge_order())
+    simulator.journal.close()
+    books = sqlite3.connect(file)
+    assert books.execute("SELECT count(*) FROM answer").fetchall() == [(1,)]
+    books.close()
+
+
+def test_events_are_found_by_their_time_without_reading_those_before(file: Path):
+    journal = Journal(file)
+    for created in (100, 200, 300, 299, 400):
+        journal.append_event("pi_1", "x", None, created, str(created).encode())
+    assert [body for _, body in journal.list_events(0, 299, 10)] == [b"300", b"299", b"400"]
+    assert [body for _, body in journal.list_events(3, 299, 10)] == [b"299", b"400"]
+    assert journal.list_events(0, 401, 10) == []
+    assert journal.list_events(0, 9_999, 10) == []
+    journal.close()
+    books = sqlite3.connect(file)
+    plan = " ".join(str(row) for row in books.execute(f"EXPLAIN QUERY PLAN {LIST_EVENTS}", (0, 299, 10)))
+    books.close()
+    assert "event_by_creation" in plan
+    assert "SCAN" not in plan
 
 
 async def test_a_step_that_breaks_midway_leaves_nothing_behind(file: Path):

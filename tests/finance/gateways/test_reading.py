@@ -18,7 +18,6 @@ from tests.finance.gateways.builders import KEYS, a_charge_order, a_pix_order, a
 Kind = FactKind
 
 
-@pytest.mark.covers("PAY-061")
 def test_the_words_of_cards():
     assert reading.INTENT_STATUS == {
         "requires_payment_method": Kind.PENDING,
@@ -50,7 +49,7 @@ class Strange(Simulator):
         )
 
 
-@pytest.mark.covers("PAY-061", "PAY-062")
+@pytest.mark.covers("PAY-062")
 @pytest.mark.parametrize(
     ("order", "word", "kind"),
     [(a_charge_order(), "requires_thought", ObjectType.INTENT), (a_pix_order(), "thinking", ObjectType.PIX)],
@@ -94,7 +93,6 @@ async def an_event(deed: str, **how: Any) -> tuple[SandboxGateway, dict[str, Any
     return gateway, msgspec.json.decode(body)
 
 
-@pytest.mark.covers("PAY-061")
 @pytest.mark.parametrize(
     ("deed", "path"),
     [

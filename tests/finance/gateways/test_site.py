@@ -75,6 +75,7 @@ async def test_a_person_can_take_a_charge_through_everything(visitor: Visitor):
         ("Refund", {"amount": "500"}),
         ("Refund, slowly", {"amount": "100"}),
         ("The refund comes back", {}),
+        ("The refund that had arrived comes back", {}),
         ("Open a dispute", {}),
         ("The organisation wins", {}),
     ):
@@ -127,13 +128,21 @@ async def test_who_has_paid_goes_back_to_where_they_came_from(visitor: Visitor):
         "http://shop.test:8001/",
         "https://shop.test:8000/",
         "data:text/html,x",
+        "http://evil.example\\@127.0.0.1/",
+        "http://127.0.0.1\\.evil.example/",
+        "http://evil.example@127.0.0.1/",
+        "http://evil.example:1@shop.test:8000/",
+        "http://127.0.0.1/\r\nset-cookie: a=b",
+        "ht\ttp://127.0.0.1/",
+        " http://127.0.0.1/",
+        "http://[127.0.0.1/",
     ],
 )
 async def test_nobody_is_sent_anywhere_else(visitor: Visitor, elsewhere: str):
     charge = await visitor.charge(return_url=elsewhere)
     answer = await visitor.press(f"/charges/{charge.id}", "Pay")
     assert answer.headers["location"] == f"/charges/{charge.id}"
-    assert elsewhere not in (await visitor.client.get(f"/charges/{charge.id}")).text
+    assert f'href="{elsewhere}"' not in (await visitor.client.get(f"/charges/{charge.id}")).text
 
 
 async def test_an_owner_tells_who_they_are_and_goes_back(visitor: Visitor):
@@ -211,3 +220,16 @@ async def test_the_api_is_behind_the_same_faults_and_the_same_key():
         assert statuses == [503, 500, 401]
         assert (await client.post("/v1/payment_intents", content=b"x" * 200_000)).status_code == 413
         assert (await client.get("/health")).text == "ok"
+
+
+@pytest.mark.parametrize("path", ["/v1/payment_intents", "/charges/pi_0/pay"])
+async def test_what_is_too_long_is_not_read_to_its_end(visitor: Visitor, path: str):
+    read: list[int] = []
+
+    async def endless() -> AsyncIterator[bytes]:
+        for number in range(1_000):
+            read.append(number)
+            yield b"x" * 10_000
+
+    assert (await visitor.client.post(path, content=endless())).status_code == 413
+    assert len(read) < 20

@@ -238,10 +238,19 @@ SCENARIOS: dict[str, Scenario] = {
         0,
         {A.CASH: 100_000, A.SUS: -100_000},
     ),
+    "L1c late capture that was moved on, refunded": Scenario(
+        (
+            step(E.RECEIPT_UNAPPLIED, F.SALE, gross=5000, transfer=4700),
+            step(E.UNAPPLIED_REFUNDED, F.SALE, gross=5000, transfer=4700),
+            step(E.REFUND_SETTLED, F.SALE, gross=5000),
+        ),
+        0,
+        {},
+    ),
     "L2 late capture, applied": Scenario(
         (
-            step(E.RECEIPT_UNAPPLIED, F.SALE, gross=5000),
-            step(E.UNAPPLIED_APPLIED, F.SALE, gross=5000),
+            step(E.RECEIPT_UNAPPLIED, F.SALE, gross=5000, transfer=4700),
+            step(E.UNAPPLIED_APPLIED, F.SALE, gross=5000, transfer=4700),
             *T1,
         ),
         4600,

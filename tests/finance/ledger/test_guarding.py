@@ -66,14 +66,14 @@ async def test_a_type_is_stored_with_its_own_accounts_and_no_others(database: Da
 
 
 @pytest.mark.covers("MOR-001", "MOR-002")
-@pytest.mark.parametrize("amount", [0, -1, 10**15 + 1])
+@pytest.mark.parametrize("amount", [0, -1, 2**53])
 async def test_an_amount_is_positive(database: Database, amount: int):
     scope = await an_organization(database)
     with pytest.raises(asyncpg.CheckViolationError):
         await database.run(scope, partial(by_hand, entry="GROSS", debit=Account.MA, credit=Account.ORG, amount=amount))
 
 
-@pytest.mark.covers("MOR-003", "FIN-043")
+@pytest.mark.covers("MOR-003")
 @pytest.mark.parametrize("table", ["transfer", "seal", "seal_member"])
 @pytest.mark.parametrize(
     "change",

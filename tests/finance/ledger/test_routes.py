@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from admitone.finance.ledger.api import Event, post, roll
-from admitone.finance.sources.api import PaymentId
+from admitone.finance.ledger.model import OWN_ACCOUNTS, Account
+from admitone.finance.sources.api import Flow, PaymentId
 from admitone.foundation.authority.api import MemberRole
 from admitone.kernel.db import Database
 from admitone.kernel.ids import OrganizationId
@@ -48,7 +49,6 @@ async def test_balances_come_in_pages_and_say_what_they_amount_to(site: httpx.As
     await database.run(Scope(club), partial(roll, most=2))
     balances = {each["account"]: each for each in await everything(site, ana, club, "balances", limit=1)}
     assert {account: each["balanceMinor"] for account, each in balances.items()} == {
-        "merchant_account": 15_003 - 3 * 4700,
         "org_payable": 15_003 - 900,
         "platform_fee_revenue": 900,
         "org_settlements": 3 * 4700,
@@ -114,6 +114,11 @@ async def test_the_export_has_every_line_and_no_formula(
     ana, club, payments = await a_club_with_sales(database, 4)
     await database.run(Scope(club), partial(post, postings=[a_posting(Event.FEES_FINAL, cause="=cmd()", fee=7)]))
 
+    assert await read_csv(site, ana, club, "entries") == []
+    await database.run(Scope(club), roll)
+    late = a_posting(Event.FEES_FINAL, cause="late", fee=1)
+    await database.run(Scope(club), partial(post, postings=[late]))
+
     entries = await read_csv(site, ana, club, "entries")
     assert [(row["entry_type"], int(row["amount_signed"])) for row in entries] == [
         *(entry for number in range(4) for entry in (("GROSS", 5000 + number), ("PLATFORM_FEE", -300))),
@@ -123,12 +128,23 @@ async def test_the_export_has_every_line_and_no_formula(
     assert {row["payment_id"] for row in entries[:-1]} == {str(payment) for payment in payments}
 
     journal = await read_csv(site, ana, club, "journal")
-    assert len(journal) == 26
-    sums = {
-        side: sum(int(row["amount"]) for row in journal if row["direction"] == side) for side in ("debit", "credit")
-    }
-    assert sums["debit"] == sums["credit"]
-    assert {row["account"] for row in journal} <= {"merchant_account", "payouts_receivable", "commission_revenue"}
+    assert len(journal) == 26 - 9  # Of each sale two lines, and one of the fee, are on the platform's own account.
+    assert {row["account"] for row in journal} == {"payouts_receivable", "commission_revenue"}
+
+
+@pytest.mark.parametrize("account", sorted({*Account} - OWN_ACCOUNTS))
+async def test_what_the_platform_has_and_pays_is_not_the_organisations_to_read(
+    site: httpx.AsyncClient, database: Database, account: Account
+):
+    ana, club, _ = await a_club_with_sales(database, 1)
+    await booked(database, Scope(club), a_posting(Event.FEES_FINAL, Flow.STAY, cause="f", fee=29))
+    assert account.value not in {each["account"] for each in await everything(site, ana, club, "balances")}
+    query = {"account": account.value, "currency": "EUR", "at": "2026-01-01T00:00:00Z"}
+    assert [(await asked(site, ana, club, what, account=account.value)).status_code for what in ("balances",)] == [422]
+    assert [(await asked(site, ana, club, what, **query)).status_code for what in ("balance", "statement")] == [
+        422,
+        422,
+    ]
 
 
 async def read_csv(site: httpx.AsyncClient, who: Person, club: OrganizationId, form: str) -> list[dict[str, str]]:

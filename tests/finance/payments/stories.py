@@ -27,9 +27,12 @@ from admitone.finance.gateways.sandbox.parameters import ChargeParameters
 from admitone.finance.gateways.sandbox.simulator import Simulator
 from admitone.finance.ledger.api import CHART, POSITION, Account
 from admitone.finance.ledger.policy import transfers_of
+from admitone.finance.payments.books import postings
 from admitone.finance.payments.commands.recording import History
 from admitone.finance.payments.model import (
     APPLIED,
+    COMMISSION_HELD,
+    COMMISSION_KEPT,
     FeesStatus,
     Payment,
     PaymentMethod,
@@ -39,7 +42,7 @@ from admitone.finance.payments.model import (
     Status,
     Told,
 )
-from admitone.finance.payments.policy import Standing, fold, postings, way
+from admitone.finance.payments.policy import Standing, fold, way
 from admitone.finance.sources.api import SOURCE_TYPES, PaymentId, Source, SourceType
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import Caller
@@ -117,24 +120,38 @@ def failed(code: str = "card_declined", *, at: int = 5, of: str = "ch_0") -> Rec
     return a_fact(K.FAILED, of, at, code=code)
 
 
-def refunded(amount: int, *, at: int = 20, total: int | None = None, of: str = "re_1") -> RecordedFact:
-    return a_fact(K.REFUNDED, of, at, amount, total_minor=amount if total is None else total)
+def refunded(
+    amount: int, *, at: int = 20, total: int | None = None, of: str = "re_1", charge: str = ""
+) -> RecordedFact:
+    return a_fact(K.REFUNDED, of, at, amount, total_minor=amount if total is None else total, charge=charge)
 
 
 def refund_failed(amount: int, *, at: int = 40, of: str = "re_1") -> RecordedFact:
     return a_fact(K.REFUND_FAILED, of, at, amount)
 
 
-def opened(amount: int = 5000, *, at: int = 20, of: str = "dp_1", fee: int = 1500) -> RecordedFact:
-    return a_fact(K.DISPUTE_OPENED, of, at, amount, fee_minor=fee)
+def opened(amount: int = 5000, *, at: int = 20, of: str = "dp_1", fee: int = 1500, charge: str = "") -> RecordedFact:
+    return a_fact(K.DISPUTE_OPENED, of, at, amount, fee_minor=fee, charge=charge)
 
 
 def won(amount: int = 5000, *, at: int = 25, of: str = "dp_1", fee: int = 1500) -> RecordedFact:
     return a_fact(K.DISPUTE_WON, of, at, amount, fee_minor=fee)
 
 
-def lost(amount: int = 5000, *, at: int = 25, of: str = "dp_1") -> RecordedFact:
-    return a_fact(K.DISPUTE_LOST, of, at, amount)
+def lost(amount: int = 5000, *, at: int = 25, of: str = "dp_1", charge: str = "") -> RecordedFact:
+    return a_fact(K.DISPUTE_LOST, of, at, amount, charge=charge)
+
+
+def closed_here(kind: FactKind = K.EXPIRED, *, at: int = 5) -> RecordedFact:
+    return RecordedFact(kind, f"{kind.lower()}:here", NOON + timedelta(minutes=at), "pay_1")
+
+
+def held(amount: int, *, at: int = 12) -> RecordedFact:
+    return a_fact(COMMISSION_HELD, "confirmed", at, amount)
+
+
+def kept(amount: int, *, at: int = 14) -> RecordedFact:
+    return a_fact(COMMISSION_KEPT, "tier", at, amount)
 
 
 def closed(kind: FactKind = K.EXPIRED, *, at: int = 5) -> RecordedFact:
@@ -163,6 +180,7 @@ def posted(payment: Payment, facts: Iterable[RecordedFact], *, rival: bool = Fal
         (each.entry_type, each.debit_account, each.credit_account, each.amount_minor, each.currency, each.causation_id)
         for posting in postings(payment, facts, CALLER, rival=rival)
         for each in transfers_of(OWN.uuid, posting, OWN.uuid, NOON)
+        if each.amount_minor
     )
 
 

@@ -31,6 +31,7 @@ READY = {"charges_enabled": True, "payouts_enabled": True, "requirements_due": (
 NOT_YET = {"charges_enabled": False, "payouts_enabled": False, "requirements_due": ("external_account",)}
 SHORT_OF = {"charges_enabled": True, "payouts_enabled": True, "requirements_due": ("representative.dob",)}
 CLOSED = {"charges_enabled": False, "payouts_enabled": False, "requirements_due": (), "rejected": True}
+REJECTED = READY | {"rejected": True}
 PENDING, COMPLETE, RESTRICTED = Onboarding
 
 
@@ -54,6 +55,8 @@ async def held(database: Database, scope: Scope) -> list[KnownAccount]:
         (COMPLETE, NOT_YET, RESTRICTED),
         (COMPLETE, SHORT_OF, RESTRICTED),
         (COMPLETE, CLOSED, RESTRICTED),
+        (PENDING, REJECTED, RESTRICTED),
+        (COMPLETE, REJECTED, RESTRICTED),
         (RESTRICTED, NOT_YET, RESTRICTED),
         (RESTRICTED, READY, COMPLETE),
     ],
@@ -62,6 +65,17 @@ def test_an_account_is_complete_while_it_may_charge_and_owes_nothing(
     before: Onboarding, said: dict[str, Any], after: Onboarding
 ):
     assert onboarding_of(an_account(**said), before) is after
+
+
+@pytest.mark.covers("FIN-020")
+async def test_an_account_that_was_rejected_takes_no_money_whatever_else_is_said_of_it(database: Database):
+    scope = await an_organization(database)
+    kept = await an_account_of(database, scope)
+    for minute, (said, state) in enumerate([(REJECTED, RESTRICTED), (READY, COMPLETE), (REJECTED, RESTRICTED)]):
+        [now] = await heard(database, scope, told(an_account(kept.account, **said), minute))
+        assert isinstance(now, KnownAccount)
+        assert now.onboarding_status is state
+        assert await held(database, scope) == [now]
 
 
 @pytest.mark.covers("FIN-020")

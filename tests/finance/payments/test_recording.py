@@ -1,134 +1,57 @@
 """What is recorded of payments, on the real database: once, together, and only of its own."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
 import msgspec
 import pytest
 
-from admitone.finance.gateways.api import Charge, FactKind, ObjectType, Provider, ProviderFact, Ref
+from admitone.finance.gateways.api import (
+    Method,
+    ObjectType,
+    Provider,
+    ProviderFact,
+    Ref,
+    UnknownStatus,
+)
 from admitone.finance.gateways.sandbox import reading
-from admitone.finance.ledger import api as ledger
-from admitone.finance.payments import errands
-from admitone.finance.payments.commands.checkouts import Begun
-from admitone.finance.payments.commands.closing import Closing, close
-from admitone.finance.payments.commands.receipts import Decision, apply, begin_returns
+from admitone.finance.gateways.sandbox.objects import Event, Intent, Subject
+from admitone.finance.payments.commands.receipts import Decision, apply
 from admitone.finance.payments.commands.recording import record
-from admitone.finance.payments.errors import AlreadyPaid, ForeignReference, NotReturnable, PaymentNotFound
-from admitone.finance.payments.facts import ReceiptUnapplied
+from admitone.finance.payments.errors import ForeignReference, NotReturnable, PaymentNotFound
 from admitone.finance.payments.model import (
     FeesStatus,
-    Payment,
     Reason,
-    ReceiptState,
     Recorded,
-    RefundState,
     Status,
     Told,
 )
-from admitone.finance.payments.store import receipts as receipt_store
-from admitone.finance.payments.store.payments import find_facts
 from admitone.finance.payments.store.references import find_refs
 from admitone.finance.pricing.api import PolicyChange, Priced, Target, Terms, set_policies
-from admitone.finance.sources.api import PaymentId, Source, SourceType
+from admitone.finance.sources.api import PaymentId, Source
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, uuid7
-from admitone.kernel.jobs import Delivered, Desk
 from admitone.kernel.scope import Caller, Scope
 from tests.builders import rows_of
+from tests.finance.payments.telling import (
+    K,
+    a_fact,
+    a_paid_sale,
+    a_sale,
+    ask,
+    balances,
+    counted,
+    published,
+    see_to_receipt,
+    tell,
+    told,
+    whole,
+)
 from tests.finance.world import World
 from tests.people import a_person, an_organization_of
-
-K = FactKind
-TABLES = ("payments.payment_fact", "ledger.transfer", "ledger.delta", "kernel.event_log", "payments.unapplied_receipt")
-
-
-def a_fact(kind: FactKind, of: str, amount: int = 0, *, minutes: float = 0, **more: Any) -> ProviderFact:
-    at = datetime.now(UTC) + timedelta(minutes=minutes)
-    return ProviderFact(kind, f"{kind.lower()}:{of}", at, of, **({"amount_minor": amount, "currency": "EUR"} | more))
-
-
-def told(payment: PaymentId, *facts: ProviderFact, refs: tuple[Ref, ...] = (), **more: Any) -> Told:
-    return Told(Caller(), payment, Provider.SANDBOX, refs, facts, **more)
-
-
-async def tell(world: World, payment: PaymentId, *facts: ProviderFact, **more: Any) -> Recorded:
-    recorded: Recorded = await world.submit(record, told(payment, *facts, **more))
-    return recorded
-
-
-async def whole(world: World, charge: str) -> Charge:
-    said = await world.gateway.find_charge(Caller(), charge)
-    assert isinstance(said, Charge)
-    return said
-
-
-async def ask(world: World, payment: PaymentId) -> Payment:
-    await world.clerk.ask(world.organization, payment, Caller())
-    return await world.payment(payment)
-
-
-async def a_sale(world: World, price: int = 5000, **more: Any) -> tuple[PaymentId, str]:
-    return await world.opened(world.shop.sells(world.buyer.identity, price, **more))
-
-
-async def a_paid_sale(world: World, price: int = 5000, **more: Any) -> tuple[PaymentId, str]:
-    payment, charge = await a_sale(world, price, **more)
-    world.simulator.act("pay", charge)
-    assert (await ask(world, payment)).status is Status.SUCCEEDED
-    return payment, charge
-
-
-async def a_late_payment(world: World) -> tuple[PaymentId, str]:
-    """We had closed it, and the provider took the money all the same."""
-    payment, charge = await a_sale(world)
-    assert await world.clerk.close(world.organization, payment, K.EXPIRED, Caller())
-    assert (await world.payment(payment)).status is Status.EXPIRED
-    world.simulator.act("pay", charge, late=True)
-    assert (await ask(world, payment)).status is Status.NEEDS_MANUAL
-    return payment, charge
-
-
-async def counted(world: World) -> dict[str, int]:
-    return {table: await rows_of(world.database, world.scope, table) for table in TABLES}
-
-
-async def published(world: World, name: str) -> int:
-    async def count(tx: Tx) -> int:
-        [row] = await tx.fetch("SELECT count(*) FROM kernel.event_log WHERE organization_id = $1 AND type = $2", name)
-        return int(row["count"])
-
-    return await world.database.read(world.scope, count)
-
-
-async def balances(world: World) -> dict[str, int]:
-    """Accounts on which something stands."""
-    trials = await world.database.read(world.scope, ledger.trial_balance)
-    assert all(trial.debits_minor == trial.credits_minor for trial in trials)
-    return {account: minor for trial in trials for account, minor in trial.accounts.items() if minor}
-
-
-async def receipts(world: World, payment: PaymentId) -> list[tuple[Reason, int, ReceiptState]]:
-    found = await world.database.read(world.scope, receipt_store.find_receipts, payment)
-    return [(each.reason, each.amount_minor, each.state) for each in found]
-
-
-async def see_to_receipt(world: World, payment: PaymentId) -> None:
-    """As the worker does when it hears of it."""
-    [receipt] = await world.database.read(world.scope, receipt_store.find_receipts, payment)
-    heard = ReceiptUnapplied(
-        payment_id=payment,
-        capture_key=receipt.capture_key,
-        reason=receipt.reason,
-        amount_minor=receipt.amount_minor,
-        currency=receipt.currency,
-    )
-    job = Delivered(uuid7(), world.organization, heard, Caller(), "key", None, 1, datetime.now(UTC))
-    await errands.see_to_receipt.work(Desk(world.database, world.batcher), job)
-
 
 # -- Once
 
@@ -253,7 +176,6 @@ async def owners(world: World, *refs: Ref) -> dict[Ref, PaymentId | None]:
     return {ref: owner.payment for ref, owner in found.items()}
 
 
-@pytest.mark.covers("FIN-063")
 async def test_what_names_another_payments_charge_is_refused_with_all_that_came_with_it(world: World):
     mine, _ = await a_sale(world)
     other, foreign = await a_sale(world)
@@ -299,7 +221,6 @@ async def test_of_two_who_claim_the_same_new_thing_at_once_one_has_it(world: Wor
     assert sorted([(await world.payment(payment)).status for payment in payments]) == ["PENDING", "SUCCEEDED"]
 
 
-@pytest.mark.covers("FIN-063")
 async def test_another_organisations_payment_is_not_found_and_nothing_is_written(world: World):
     payment, charge = await a_sale(world)
     world.simulator.act("pay", charge)
@@ -357,6 +278,56 @@ async def test_the_end_of_a_payment_is_taken_from_whoever_tells_the_whole(world:
     final = Status.REFUNDED if first == "refunded" else Status.CHARGEBACK_LOST
     assert (await ask(world, payment)).status is final
     assert await published(world, "payment.incomplete") == asked + 1
+
+
+# -- Only what says that it is paid is paid
+
+WAYS: dict[str, dict[str, Any]] = {
+    "session": {"return_url": "https://shop.example/thanks"},
+    "intent": {},
+    "pix": {"method": Method.PIX},
+}
+
+
+def an_event(world: World, charge: str, way: str, word: str) -> bytes:
+    """What the provider would tell, with this word for how far the payment is."""
+    intent = world.simulator.get(charge)
+    assert isinstance(intent, Intent)
+    about: Any = msgspec.structs.replace(intent, status=word)
+    kind = "pix.charge.paid" if way == "pix" else "payment_intent.succeeded"
+    if intent.session:
+        about = msgspec.structs.replace(intent.session, status="complete", payment_status=word, payment_intent=intent)
+        kind = "checkout.session.completed"
+    data = Subject(object=msgspec.Raw(msgspec.json.encode(about)))
+    return msgspec.json.encode(Event(id="evt_1", type=kind, created=intent.created, data=data))
+
+
+@pytest.mark.covers("PAY-022")
+@pytest.mark.parametrize("way", WAYS)
+async def test_completed_alone_never_means_paid(world: World, way: str):
+    currency = "BRL" if way == "pix" else "EUR"
+    payment, charge = await world.opened(world.shop.sells(world.buyer.identity, 5000, currency=currency), **WAYS[way])
+    unpaid = {"session": "unpaid", "intent": "processing", "pix": "pending"}[way]
+    event = reading.read_event(an_event(world, charge, way, unpaid), "sandbox")
+    assert (await tell(world, payment, *event.facts, refs=event.refs)).status is Status.PENDING
+    with pytest.raises(UnknownStatus):
+        reading.read_event(an_event(world, charge, way, "perhaps"), "sandbox")
+    assert await world.transfers(payment) == []
+
+    world.simulator.act("pay", charge)
+    [newest, *_] = world.simulator.list_events_about(charge)
+    paid = reading.read_event(msgspec.json.encode(newest), "sandbox")
+    assert (await tell(world, payment, *paid.facts, refs=paid.refs)).status is Status.SUCCEEDED
+
+
+@pytest.mark.covers("PAY-022")
+@pytest.mark.parametrize("way", WAYS)
+async def test_paid_with_another_amount_is_for_somebody_to_look_at(world: World, way: str):
+    currency = "BRL" if way == "pix" else "EUR"
+    payment, charge = await world.opened(world.shop.sells(world.buyer.identity, 5000, currency=currency), **WAYS[way])
+    world.simulator.act("pay", charge, amount=4000)
+    assert (await ask(world, payment)).status is Status.NEEDS_MANUAL
+    assert await published(world, "payment.succeeded") == 0
 
 
 # -- One source is paid once
@@ -448,218 +419,20 @@ async def test_the_second_decline_closes_the_charge(world: World):
     assert (await world.payment(payment)).failed_attempts == 2
 
 
-# -- Money that paid for nothing
-
-
-@pytest.mark.covers("PAY-053")
-@pytest.mark.parametrize("amount", [4999, 5001, 1])
-async def test_another_amount_pays_for_nothing_and_goes_back(world: World, amount: int):
-    payment, charge = await a_sale(world, 5000, type=SourceType.STAY_RESERVATION)
-    world.simulator.act("pay", charge, amount=amount)
-    row = await ask(world, payment)
-    assert (row.status, row.manual_reason, row.applied) == (Status.NEEDS_MANUAL, Reason.AMOUNT_MISMATCH, False)
-    assert await balances(world) == {"cash_reserve": amount, "unapplied_receipts": amount}
-    assert await published(world, "payment.receipt_unapplied") == 1
-    assert await published(world, "payment.succeeded") == 0
-
-    await see_to_receipt(world, payment)
-    row = await ask(world, payment)
-    assert (row.status, row.refunded_minor) == (Status.REFUNDED, amount)
-    assert await balances(world) == {}
-    assert await receipts(world, payment) == [(Reason.AMOUNT_MISMATCH, amount, ReceiptState.RETURNED)]
-    await see_to_receipt(world, payment)
-    assert await balances(world) == {}
-
-
-async def test_another_currency_pays_for_nothing(world: World):
-    payment, _ = await a_sale(world)
-    await tell(world, payment, a_fact(K.CAPTURED, "ch_usd", 5000, currency="USD"))
-    row = await world.payment(payment)
-    assert (row.status, row.manual_reason) == (Status.NEEDS_MANUAL, Reason.CURRENCY_MISMATCH)
-    trials = await world.database.read(world.scope, ledger.trial_balance)
-    assert {trial.currency: trial.accounts[ledger.Account.SUS] for trial in trials} == {"USD": 5000}
-
-
-async def test_late_money_is_on_nobodys_account_until_it_is_back(world: World):
-    """L1."""
-    payment, _ = await a_late_payment(world)
-    assert await balances(world) == {"merchant_account": 5000, "unapplied_receipts": 5000}
-    assert await world.net(payment) == 0
-    await see_to_receipt(world, payment)
-    assert (await world.payment(payment)).status is Status.REFUNDED
-    assert await balances(world) == {}
-
-
-async def test_a_campaign_that_was_paid_too_much_is_paid_and_the_rest_waits(world: World):
-    """C2."""
-    payment, charge = await a_sale(world, 14700, type=SourceType.COUPON_CAMPAIGN)
-    world.simulator.act("pay", charge, amount=15000)
-    row = await ask(world, payment)
-    assert (row.status, row.captured_minor) == (Status.SUCCEEDED, 15000)
-    assert await balances(world) == {"merchant_account": 15000, "deferred_revenue": 14700, "unapplied_receipts": 300}
-    assert await receipts(world, payment) == [(Reason.SURPLUS, 300, ReceiptState.OPEN)]
-    world.simulator.act("refund", charge, amount=300)
-    assert (await ask(world, payment)).status is Status.PARTIAL_REFUND
-    assert await receipts(world, payment) == [(Reason.SURPLUS, 300, ReceiptState.RETURNED)]
-    assert await balances(world) == {"merchant_account": 14700, "deferred_revenue": 14700}
-
-
-async def test_a_campaign_that_was_paid_too_little_is_not_paid(world: World):
-    """C3; and a campaign's money waits for somebody, it does not go back by itself."""
-    payment, charge = await a_sale(world, 14700, type=SourceType.COUPON_CAMPAIGN)
-    world.simulator.act("pay", charge, amount=14000)
-    assert (await ask(world, payment)).status is Status.NEEDS_MANUAL
-    await see_to_receipt(world, payment)
-    assert (await world.payment(payment)).status is Status.NEEDS_MANUAL
-    assert await balances(world) == {"merchant_account": 14000, "unapplied_receipts": 14000}
-
-
-# -- Applied after all
-
-
-async def test_late_money_may_pay_after_all_once(world: World):
-    payment, _ = await a_late_payment(world)
-    recorded = await world.submit(apply, Decision(world.owner.caller, payment, "GOODWILL"))
-    assert recorded.status is Status.SUCCEEDED
-    row = await world.payment(payment)
-    assert (row.applied, row.manual_reason) == (True, None)
-    assert await world.net(payment) == 5000 - row.fee_minor
-    assert "unapplied_receipts" not in await balances(world)
-    assert await receipts(world, payment) == [(Reason.LATE, 5000, ReceiptState.APPLIED)]
-    before = await counted(world)
-    with pytest.raises(NotReturnable):
-        await world.submit(apply, Decision(world.owner.caller, payment, "GOODWILL"))
-    with pytest.raises(NotReturnable):
-        await world.submit(begin_returns, Decision(world.owner.caller, payment))
-    assert await counted(world) == before
-
-
-async def test_what_is_on_its_way_back_pays_for_nothing(world: World):
-    payment, _ = await a_late_payment(world)
-    await world.submit(begin_returns, Decision(Caller(), payment))
-    with pytest.raises(NotReturnable):
-        await world.submit(apply, Decision(Caller(), payment))
-    await world.clerk.give_back(world.organization, Decision(Caller(), payment))
-    with pytest.raises(NotReturnable):
-        await world.submit(apply, Decision(Caller(), payment))
-    assert await balances(world) == {}
-
-
-async def test_of_which_a_part_went_back_pays_for_nothing(world: World):
-    payment, charge = await a_late_payment(world)
-    world.simulator.act("refund", charge, amount=1)
-    await ask(world, payment)
-    with pytest.raises(NotReturnable):
-        await world.submit(apply, Decision(Caller(), payment))
-    await see_to_receipt(world, payment)
-    assert (await world.payment(payment)).status is Status.REFUNDED
-    assert await balances(world) == {}
-
-
-async def test_what_somebody_else_refunds_meanwhile_pays_for_nothing(world: World):
-    payment, charge = await a_late_payment(world)
-    world.simulator.act("refund", charge, amount=1000, pending=True)
-    assert (await ask(world, payment)).refund_state is RefundState.PENDING
-    with pytest.raises(NotReturnable):
-        await world.submit(apply, Decision(Caller(), payment))
-    world.simulator.act("fail_refund", charge)
-    assert (await ask(world, payment)).refund_state is RefundState.FAILED
-    assert (await world.submit(apply, Decision(Caller(), payment))).status is Status.SUCCEEDED
-
-
-async def test_late_money_does_not_pay_for_what_another_has_paid(world: World):
-    late, _ = await a_late_payment(world)
-    source = (await world.payment(late)).source
-    paid, charge = await world.opened(source)
-    world.simulator.act("pay", charge)
-    assert (await ask(world, paid)).status is Status.SUCCEEDED
-    with pytest.raises(AlreadyPaid):
-        await world.submit(apply, Decision(Caller(), late))
-
-
-async def test_of_two_who_decide_at_once_one_is_heard(world: World):
-    """It pays for its source, or it goes back, and never both."""
-    for _ in range(5):
-        payment, _ = await a_late_payment(world)
-        outcomes = await asyncio.gather(
-            world.submit(apply, Decision(Caller(), payment)),
-            world.clerk.give_back(world.organization, Decision(Caller(), payment)),
-            return_exceptions=True,
-        )
-        assert sorted(isinstance(each, Recorded) for each in outcomes) == [False, True]
-        row = await ask(world, payment)
-        assert (row.status, row.applied) in {(Status.SUCCEEDED, True), (Status.REFUNDED, False)}
-
-
-async def test_a_return_that_did_not_arrive_can_be_begun_again(world: World):
-    payment, charge = await a_late_payment(world)
-    order = await world.submit(begin_returns, Decision(Caller(), payment))
-    world.simulator.act("refund", charge, pending=True, key=str(order.intent.id))
-    await world.clerk.give_back(world.organization, Decision(Caller(), payment))
-    assert await receipts(world, payment) == [(Reason.LATE, 5000, ReceiptState.RETURNING)]
-    world.simulator.act("fail_refund", charge)
-    row = await ask(world, payment)
-    assert (row.status, row.refund_state) == (Status.NEEDS_MANUAL, RefundState.FAILED)
-    assert await receipts(world, payment) == [(Reason.LATE, 5000, ReceiptState.OPEN)]
-    await world.clerk.give_back(world.organization, Decision(Caller(), payment))
-    assert (await world.payment(payment)).status is Status.REFUNDED
-    assert await balances(world) == {}
-
-
-async def test_a_refund_that_had_arrived_and_comes_back_is_owed_again(world: World):
-    payment, _ = await a_late_payment(world)
-    await see_to_receipt(world, payment)
-    assert await balances(world) == {}
-    refund = next(each.reference for each in await _facts(world, payment) if each.kind is K.REFUNDED)
-    await tell(world, payment, a_fact(K.REFUND_FAILED, refund, 5000, minutes=5))
-    row = await world.payment(payment)
-    assert (row.status, row.refunded_minor, row.refund_state) == (Status.REFUNDED, 0, RefundState.FAILED)
-    assert await balances(world) == {"merchant_account": 5000, "unapplied_receipts": 5000}
-    assert await receipts(world, payment) == [(Reason.LATE, 5000, ReceiptState.OPEN)]
-
-
-@pytest.mark.covers("FIN-036")
-async def test_the_refund_of_a_sale_that_comes_back_is_the_organisations_again(world: World):
-    payment, charge = await a_paid_sale(world)
-    net, before = await world.net(payment), await balances(world)
-    world.simulator.act("refund", charge)
-    assert (await ask(world, payment)).status is Status.REFUNDED
-    refund = next(each.reference for each in await _facts(world, payment) if each.kind is K.REFUNDED)
-    for _ in range(2):
-        await tell(world, payment, a_fact(K.REFUND_FAILED, refund, 5000, minutes=5))
-    row = await world.payment(payment)
-    assert (row.status, row.refunded_minor, row.refund_state) == (Status.REFUNDED, 0, RefundState.FAILED)
-    assert await world.net(payment) == net
-    assert await balances(world) == before
-
-
-async def _facts(world: World, payment: PaymentId) -> Any:
-    return (await world.database.read(world.scope, find_facts, [payment]))[payment]
-
-
-# -- Closing
-
-
-async def test_what_was_captured_in_the_last_moment_counts(world: World):
-    payment, charge = await a_sale(world)
-    world.simulator.act("pay", charge)
-    said = await whole(world, charge)
-    closing = Closing(Caller(), payment, K.EXPIRED, said)
-    assert (await world.submit(close, closing)).status is Status.SUCCEEDED
-    assert await world.clerk.close(world.organization, payment, K.EXPIRED, Caller())
-    assert (await world.payment(payment)).status is Status.SUCCEEDED
-
-
-async def test_what_was_never_asked_for_is_closed_without_asking(world: World):
-    begun = await world.begin(world.shop.sells(world.buyer.identity, 5000))
-    assert isinstance(begun, Begun)
-    closing = Closing(Caller(), begun.payment.id, K.CANCELLED, None)
-    assert (await world.submit(close, closing)).status is Status.CANCELLED
-    with pytest.raises(PaymentNotFound):
-        await world.submit(close, msgspec.structs.replace(closing, payment=PaymentId.new()))
-
-
 # -- What never changes
+
+
+@pytest.mark.covers("FIN-015")
+@pytest.mark.parametrize("word", ["PAID", "succeeded", "pending", "partially_refunded", "needs_manual", "dispute_won"])
+async def test_no_word_of_others_is_ever_kept(world: World, word: str):
+    await a_sale(world)
+
+    async def keep(tx: Tx) -> None:
+        await tx.execute("UPDATE payments.payment SET status = $2 WHERE organization_id = $1", word)
+
+    with pytest.raises(asyncpg.CheckViolationError):
+        await world.database.run(world.scope, keep)
+
 
 FROZEN = ("snapshot", "snapshot_hash", "amount_minor", "fee_minor", "currency", "fee_policy_version", "source_id")
 

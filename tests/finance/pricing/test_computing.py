@@ -13,8 +13,10 @@ from admitone.finance.pricing.api import (
     NothingToPrice,
     Snapshot,
     TaxesExceedPrice,
+    TaxNotWithheld,
     TooManyLines,
 )
+from admitone.finance.pricing.errors import CommissionOutOfRange
 from admitone.finance.pricing.policy import MOST_LINES, compute_pricing
 from admitone.finance.pricing.port import Discount
 from admitone.finance.sources.api import Bearer, SettlementModel, Source, SourceType
@@ -104,8 +106,26 @@ def test_a_fee_that_is_part_of_the_price_is_never_more_than_the_price():
 
 def test_withheld_taxes_come_before_the_fee():
     half = Tax("IRS", "PT", 5000, TaxBearer.OWNER)
-    snapshot = computed(an_offer(1000, taxes=(half,)), a_rule(8000))
+    snapshot = computed(an_offer(1000, source=A_STAY, taxes=(half,)), a_rule(2500, 300))
     assert (snapshot.withheld_taxes, snapshot.platform_fee, snapshot.total) == (500, 500, 1000)
+
+
+@pytest.mark.parametrize("source_type", SourceType)
+def test_a_tax_is_withheld_only_where_the_platform_holds_the_money(source_type: SourceType):
+    """Elsewhere nobody would withhold it, and the platform's fee would give way to a tax that nobody pays."""
+    outcome = compute_pricing(an_offer(1000, source=Source(source_type, "x"), taxes=(IOF,)), a_rule(1500))
+    if source_type is SourceType.STAY_RESERVATION:
+        assert isinstance(outcome, Snapshot) and outcome.withheld_taxes == 4
+    else:
+        assert outcome == TaxNotWithheld()
+
+
+@pytest.mark.parametrize("bearer", TaxBearer)
+def test_the_rates_of_whoever_bears_them_are_no_more_than_the_whole(bearer: TaxBearer):
+    whole = (Tax("One", "PT", 4000, bearer), Tax("Two", "PT", 6000, bearer))
+    assert isinstance(compute_pricing(an_offer(1000, source=A_STAY, taxes=whole), a_rule(1500)), Snapshot)
+    more = (*whole, Tax("Three", "PT", 1, bearer))
+    assert compute_pricing(an_offer(1000, source=A_STAY, taxes=more), a_rule(1500)) == AmountInvalid(what="taxRate")
 
 
 @pytest.mark.covers("MOR-020", "MOR-023")
@@ -170,7 +190,7 @@ def test_what_nobody_could_read_exactly_is_too_large():
     assert compute_pricing(an_offer(line, line), a_rule()) == AmountTooLarge()
     assert compute_pricing(an_offer(line), a_rule(500, mode=FeeMode.ADDED)) == AmountTooLarge()
     most = Line("a", "A", 10**12, 10_000)
-    assert compute_pricing(an_offer(*[most] * MOST_LINES, taxes=(VAT,) * MOST_LINES), a_rule()) == AmountTooLarge()
+    assert compute_pricing(an_offer(*[most] * MOST_LINES, taxes=(VAT,) * 4), a_rule()) == AmountTooLarge()
 
 
 def test_what_cannot_be_priced_is_refused():
@@ -179,5 +199,12 @@ def test_what_cannot_be_priced_is_refused():
     for currency in ("XXX", "eur", "", "EURO", "DEM"):
         assert compute_pricing(an_offer(100, currency=currency), a_rule()) == CurrencyUnknown()
     assert compute_pricing(an_offer(100, currency="BRL"), a_rule(currency="EUR")) == CurrenciesMixed()
-    both = (Tax("One", "PT", 6000, TaxBearer.OWNER), Tax("Two", "PT", 6000, TaxBearer.OWNER))
-    assert compute_pricing(an_offer(100, taxes=both), a_rule()) == TaxesExceedPrice()
+    halves = (Tax("One", "PT", 5000, TaxBearer.OWNER), Tax("Two", "PT", 5000, TaxBearer.OWNER))
+    assert compute_pricing(an_offer(1, source=A_STAY, taxes=halves), a_rule()) == TaxesExceedPrice()
+
+
+@pytest.mark.covers("MOR-022")
+@pytest.mark.parametrize(("bps", "fits"), [(499, False), (500, True), (2500, True), (2501, False)])
+def test_a_stay_is_priced_within_its_bounds_whatever_rule_was_found(bps: int, fits: bool):
+    outcome = compute_pricing(an_offer(1000, source=A_STAY), a_rule(bps))
+    assert isinstance(outcome, Snapshot) if fits else outcome == CommissionOutOfRange(least_bps=500, most_bps=2500)

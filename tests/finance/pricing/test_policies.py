@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import asyncpg
 import msgspec
 import pytest
 
+from admitone.finance.pricing import store
 from admitone.finance.pricing.api import CurrencyUnknown, FeeMode, Policy, PolicyChange, Priced, set_policies
 from admitone.finance.pricing.commands import choose_modes
 from admitone.finance.pricing.errors import (
@@ -164,6 +166,9 @@ def test_the_platform_has_a_rule_for_everything_and_none_for_one_source():
     there = a_policy(500, platforms=True)
     assert why_not_change(a_change(None), there, platforms=True) == FeePolicyNeeded()
     assert why_not_change(a_change(None), there, platforms=False) is None
+    stays = a_policy(1500, STAYS, platforms=True)
+    assert why_not_change(a_change(None, STAYS), stays, platforms=True) == FeePolicyNeeded()
+    assert why_not_change(a_change(None, STAYS), stays, platforms=False) is None
     one = Target(SourceType.BOOKING, "b-1")
     assert why_not_change(a_change(500, one), None, platforms=True) == FeePolicyInvalid(what="sourceId")
 
@@ -192,6 +197,32 @@ async def test_those_who_change_at_the_same_time_get_versions_of_their_own(datab
     await batcher.drain()
     numbers = await database.read(scope, _versions)
     assert numbers == list(range(1, 19))
+
+
+async def test_what_somebody_else_changed_between_two_looks_is_seen(
+    database: Database, scope: Scope, monkeypatch: pytest.MonkeyPatch
+):
+    """Whichever is read first, the newest versions or the last number: the other's change comes between them."""
+    interrupted = False
+
+    def interrupt(name: str) -> None:
+        read = getattr(store, name)
+
+        async def and_then(*args: Any) -> Any:
+            nonlocal interrupted
+            found = await read(*args)
+            if not interrupted:
+                interrupted = True
+                await changed(database, scope, a_change(700))
+            return found
+
+        monkeypatch.setattr(store, name, and_then)
+
+    interrupt("find_newest")
+    interrupt("last_policy")
+    [again] = await changed(database, scope, a_change(700))
+    assert isinstance(again, Policy) and again.version == 1
+    assert await database.read(scope, _versions) == [1]
 
 
 async def _versions(tx: Tx) -> list[int]:
@@ -322,6 +353,23 @@ async def test_the_tables_take_no_rule_that_is_none(superuser: asyncpg.Connectio
         with pytest.raises(asyncpg.CheckViolationError):
             await insert({**SOUND, "version": 10**6, **wrong})
         await superuser.execute("ROLLBACK TO SAVEPOINT before")
+
+
+@pytest.mark.parametrize(("source_type", "kept"), [(None, True), ("STAY_RESERVATION", True), ("BOOKING", False)])
+async def test_the_platform_keeps_the_rules_without_which_there_would_be_none(
+    superuser: asyncpg.Connection, source_type: str | None, kept: bool
+):
+    retired = f"""
+        INSERT INTO pricing.platform_policy (organization_id, id, version, source_type, target, fee_bps, fee_fixed_minor,
+                                             fee_mode, base, absorbed_allowed, retired, created_at)
+        VALUES ('{PLATFORM_ORGANIZATION.uuid}', gen_random_uuid(), 1000001, $1::text, COALESCE($1, '') || '//', 500, 0,
+                'INCLUDED', 'SUBTOTAL', false, true, now())
+    """
+    transaction = superuser.transaction()
+    await transaction.start()
+    with pytest.raises(asyncpg.CheckViolationError) if kept else nullcontext():
+        await superuser.execute(retired, source_type)
+    await transaction.rollback()
 
 
 # -- What an organisation chooses

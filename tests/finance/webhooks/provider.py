@@ -21,6 +21,7 @@ from admitone.finance.gateways.api import (
     ProviderEvent,
     ProviderFact,
     Ref,
+    Refused,
     Topic,
     Trouble,
     UnknownStatus,
@@ -71,6 +72,8 @@ class ScriptedGateway:
         self.pages_read = 0
         self.is_away = False
         self.page_size = 3
+        self.forgotten: set[str] = set()
+        """Places in its list that it does not know any more."""
 
     def sign(self, body: bytes, source: str = "sandbox", at: datetime | None = None) -> dict[str, str]:
         second = int((at or datetime.now(UTC)).timestamp())
@@ -102,6 +105,8 @@ class ScriptedGateway:
         claimed = about.get("metadata", {})
         organization = OrganizationId.parse(claimed["orgId"]) if "orgId" in claimed else None
         payment = PaymentId.parse(claimed["payment_id"]) if "payment_id" in claimed else None
+        if about.get("status") == "odd":
+            raise UnknownStatus("odd", (Ref(Is.ACCOUNT, about["id"]),))
         if envelope.type == "account.updated":
             account = Account(about["id"], "standard", True, about.get("payouts", True), (), False, organization)
             return ProviderEvent(envelope, Topic.ACCOUNT, (Ref(Is.ACCOUNT, about["id"]),), account=account)
@@ -128,6 +133,8 @@ class ScriptedGateway:
     async def list_events(self, caller: Caller, cursor: str | None, since: datetime) -> EventPage | Trouble:
         if self.is_away:
             return NotSent(Unavailable())
+        if cursor in self.forgotten:
+            return Refused("parameter_invalid")
         self.pages_read += 1
         told = [body for body in self.events if _envelope(json.loads(body), "sandbox").created >= since]
         at = int(cursor or 0)

@@ -96,3 +96,17 @@ async def test_one_that_is_not_clear_keeps_nobody_else_waiting(
     answers = await asyncio.gather(knock(door, unclear), knock(door, unclear), *(door.knock(each) for each in others))
     assert [answer.status_code for answer in answers] == [503, 503, *[200] * 5]
     assert [len((await kept_of(superuser, each)).jobs) for each in others] == [1] * 5
+
+
+@pytest.mark.covers("PAY-061")
+async def test_an_account_in_a_state_that_we_have_no_word_for_is_put_before_a_person(
+    database: Database, superuser: asyncpg.Connection, door: Door
+):
+    scope = await an_organization(database)
+    account = (await an_account_of(database, scope)).account
+    event = updated(account, status="odd", payouts=False)
+    assert (await knock(door, event)).status_code == 200
+    async with at_work(database):
+        receipt = await settled(superuser, event, SOURCE)
+    assert receipt["state"] == "DEAD" and receipt["reason"].startswith("NotUnderstood")
+    assert await payouts_of(superuser, account) is True

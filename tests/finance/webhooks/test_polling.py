@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import asyncpg
 import pytest
 
 from admitone.finance.webhooks import store
+from admitone.finance.webhooks.arriving import LARGEST_EVENT_BYTES
 from admitone.finance.webhooks.model import PLATFORM, Cursor
 from admitone.finance.webhooks.polling import PAGES, poll
 from admitone.kernel import failpoints
@@ -124,6 +126,45 @@ async def test_what_cannot_be_read_or_is_not_ours_stops_nothing(
     kept = [(await kept_of(superuser, each)).receipts for each in (live, unclear, odd, last)]
     assert [len(each) for each in kept] == [0, 1, 1, 1]
     assert kept[1][0]["state"] == "ORG_UNRESOLVED"
+
+
+async def test_one_bad_event_keeps_nothing_else_from_being_heard(
+    database: Database, batcher: Batcher, superuser: asyncpg.Connection, door: Door
+):
+    huge = an_event(object={"description": "x" * LARGEST_EVENT_BYTES})
+    odd, last = an_event("account.updated", object={"status": "odd"}), an_event()
+    door.gateway.events = [as_sent(each) for each in (huge, odd, last)]
+    await a_run(database, batcher)
+    assert [len((await kept_of(superuser, each)).receipts) for each in (huge, odd, last)] == [0, 1, 1]
+    [receipt] = await the_work(database, superuser, odd)
+    assert receipt["state"] == "DEAD" and receipt["reason"].startswith("NotUnderstood")
+
+
+async def test_a_place_that_the_provider_does_not_know_any_more_is_given_up(
+    database: Database, batcher: Batcher, superuser: asyncpg.Connection, door: Door
+):
+    door.gateway.page_size, door.gateway.forgotten = 1, {"elsewhere"}
+    events = [an_event(), an_event()]
+    door.gateway.events = [as_sent(each) for each in events]
+    began = await the_cursor(database)
+    stuck = Cursor("elsewhere", began.since)
+    await database.run(PLATFORM, partial(store.put_cursor, provider=door.gateway.provider, cursor=stuck))
+    await a_run(database, batcher)
+    assert [len((await kept_of(superuser, each)).receipts) for each in events] == [1, 1]
+    assert (await the_cursor(database)).position is None
+
+
+async def test_an_event_from_the_future_hides_nothing_that_comes_before_it(
+    database: Database, batcher: Batcher, superuser: asyncpg.Connection, door: Door
+):
+    future = an_event(created=an_event()["created"] + 86_400 * 365)
+    door.gateway.events = [as_sent(future)]
+    await a_run(database, batcher)
+    assert (await the_cursor(database)).since <= datetime.now(UTC)
+    later = an_event()
+    door.gateway.events.append(as_sent(later))
+    await a_run(database, batcher)
+    assert [len((await kept_of(superuser, each)).receipts) for each in (future, later)] == [1, 1]
 
 
 async def test_a_provider_that_is_away_is_asked_again(

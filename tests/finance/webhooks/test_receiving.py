@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from admitone.finance.webhooks import store
-from admitone.finance.webhooks.routes.door import LARGEST_EVENT_BYTES, PATHS
+from admitone.finance.webhooks.arriving import LARGEST_EVENT_BYTES
+from admitone.finance.webhooks.routes.door import PATHS
 from admitone.kernel import failpoints
 from admitone.kernel.crypto import KEYRING
 from tests.finance.webhooks.conftest import DOOR, Door, kept_of

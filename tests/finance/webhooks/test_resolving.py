@@ -11,6 +11,7 @@ from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Database
 from admitone.kernel.ids import OrganizationId, uuid7
 from tests.alerts import alerts_about
+from tests.finance.payments.accounts import an_account_of
 from tests.finance.webhooks.conftest import Door, kept_of
 from tests.finance.webhooks.ground import (
     a_payment,
@@ -22,7 +23,7 @@ from tests.finance.webhooks.ground import (
     status_of,
     the_work,
 )
-from tests.finance.webhooks.provider import an_event
+from tests.finance.webhooks.provider import CONNECT, an_event
 
 
 def an_intent() -> str:
@@ -137,6 +138,48 @@ async def test_an_account_that_nobody_has_brings_nothing_about_whatever_its_obje
     [receipt] = await the_work(database, superuser, event)
     await assert_nobodys(superuser, event, receipt)
     assert await facts_of(superuser, payment) == []
+
+
+async def written(superuser: asyncpg.Connection, payment: PaymentId) -> int:
+    """Everything that anybody says of it, besides that it was begun."""
+    return await superuser.fetchval(
+        """SELECT (SELECT count(*) FROM ledger.transfer WHERE payment_id = $1)
+                + (SELECT count(*) FROM payments.payment_fact WHERE payment_id = $1)
+                + (SELECT count(*) FROM payments.provider_ref WHERE payment_id = $1)""",
+        payment.uuid,
+    )
+
+
+@pytest.mark.covers("FIN-063")
+@pytest.mark.parametrize("told", ["payment_intent.succeeded", "charge.refunded", "charge.dispute.created"])
+async def test_a_host_cannot_pay_for_anybody_with_a_charge_of_their_own_account(
+    database: Database, superuser: asyncpg.Connection, door: Door, told: str
+):
+    """Owners of accounts make what they like there, and the provider signs it: only its metadata are made up."""
+    host = await an_organization(database)
+    account = (await an_account_of(database, host)).account
+    payment = await a_payment(database, host, minor=5000)
+    made_up = about(an_intent(), orgId=host.organization, payment_id=payment)
+    event = an_event(told, object=made_up | {"amount": 5000}, account=account)
+    assert (await door.knock(event, CONNECT, "sandbox_connect")).status_code == 200
+    async with at_work(database):
+        receipt = await settled(superuser, event, "sandbox_connect")
+    assert (receipt["state"], str(receipt["organization_id"]), receipt["payment_id"]) == (*UNRESOLVED, None)
+    assert (await status_of(superuser, payment), await written(superuser, payment)) == ("CREATED", 0)
+
+
+@pytest.mark.covers("FIN-063")
+async def test_what_an_account_tells_of_a_charge_that_we_wrote_down_counts(
+    database: Database, superuser: asyncpg.Connection, door: Door
+):
+    host, intent = await an_organization(database), an_intent()
+    account = (await an_account_of(database, host)).account
+    payment = await a_payment(database, host, intent)
+    event = an_event(object=about(intent, orgId=host.organization, payment_id=payment), account=account)
+    await door.knock(event, CONNECT, "sandbox_connect")
+    async with at_work(database):
+        assert (await settled(superuser, event, "sandbox_connect"))["state"] == "PROCESSED"
+    assert await status_of(superuser, payment) == "SUCCEEDED"
 
 
 @pytest.mark.covers("FIN-063", "FUN-032")

@@ -20,7 +20,7 @@ import segno
 GUI: Final = "br.gov.bcb.pix"
 REAIS: Final = "986"
 ANY_TXID: Final = "***"
-LONGEST_NAME, LONGEST_CITY, LONGEST_AMOUNT, LONGEST_TEMPLATE, LONGEST_TXID = 25, 15, 13, 99, 25
+LONGEST_NAME, LONGEST_CITY, LONGEST_AMOUNT, LONGEST_TEMPLATE = 25, 15, 13, 99
 
 _TXID: Final = re.compile(r"[A-Za-z0-9]{1,25}", re.ASCII)
 _AMOUNT: Final = re.compile(r"(0|[1-9][0-9]*)\.[0-9]{2}", re.ASCII)
@@ -64,9 +64,12 @@ class BrCode(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def decode(cls, text: str) -> Self:
-        if not text.isascii() or checksum(text[:-4]) != text[-4:]:
+        if not text.isascii() or text[-8:-4] != "6304" or checksum(text[:-4]) != text[-4:]:
             raise NoBrCode("the checksum is not right")
         tags = _tags(text)
+        numbers = list(tags)
+        if numbers[0] != 0 or numbers[-1] != 63:
+            raise NoBrCode("a code begins with its version and ends with its checksum")
         if (tags.get(0), tags.get(52), tags.get(53), tags.get(58)) != ("01", "0000", REAIS, "BR"):
             raise NoBrCode("this is no PIX in reais")
         account, more = _tags(tags.get(26, "")), _tags(tags.get(62, ""))
@@ -96,7 +99,10 @@ def amount_of(minor: int) -> str:
 def minor_of(text: str) -> int:
     if not _AMOUNT.fullmatch(text) or len(text) > LONGEST_AMOUNT:
         raise NoBrCode("this is no amount")
-    return int(text.replace(".", ""))
+    minor = int(text.replace(".", ""))
+    if minor == 0:
+        raise NoBrCode("nothing cannot be asked for")
+    return minor
 
 
 def folded(name: str, longest: int) -> str:
@@ -132,7 +138,7 @@ def _tag(number: int, value: str) -> str:
 
 
 def _tags(text: str) -> dict[int, str]:
-    """Each tag once, in rising order, and nothing between or after them."""
+    """Each tag once, in the order in which they stand, and nothing between or after them."""
     found: dict[int, str] = {}
     rest = text
     while rest:
@@ -141,7 +147,7 @@ def _tags(text: str) -> dict[int, str]:
             raise NoBrCode("a tag is broken")
         number, length = int(head[:2]), int(head[2:])
         value, rest = rest[4 : 4 + length], rest[4 + length :]
-        if len(value) != length or not length or (found and number <= max(found)):
+        if len(value) != length or not length or number in found:
             raise NoBrCode("a tag is broken")
         found[number] = value
     return found

@@ -114,6 +114,8 @@ class ProviderFact(msgspec.Struct, frozen=True):
     """Of a dispute: what the provider took for it, or gave back."""
     code: str = ""
     """Of a failure: the provider's word for it."""
+    charge: str = ""
+    """Of a refund or a dispute: the reference of the capture that it is about; empty if the provider does not say."""
 
 
 class PixCode(msgspec.Struct, frozen=True):
@@ -293,6 +295,8 @@ class ProviderEvent(msgspec.Struct, frozen=True):
     refs: tuple[Ref, ...] = ()
     """By what the payment is found, the strongest first."""
     facts: tuple[ProviderFact, ...] = ()
+    """An event that tells of a capture tells everything that had happened to it by then; one that cannot leaves the
+    capture out, and whoever needs the rest asks for it."""
     organization: OrganizationId | None = None
     """As the object's metadata say."""
     payment: PaymentId | None = None
@@ -309,8 +313,18 @@ class EventPage(msgspec.Struct, frozen=True):
 
 class MovementKind(StrEnum):
     CHARGE = "CHARGE"
+    TRANSFER = "TRANSFER"
+    """Of a charge for an organisation's account: all of it goes there from the platform's…"""
+    APPLICATION_FEE = "APPLICATION_FEE"
+    """…and this much of it comes back as the platform's fee."""
     FEE = "FEE"
     REFUND = "REFUND"
+    REFUND_RETURNED = "REFUND_RETURNED"
+    """A refund that had succeeded came back."""
+    TRANSFER_REVERSED = "TRANSFER_REVERSED"
+    """Of a refund: what the account gives for it."""
+    APPLICATION_FEE_REFUNDED = "APPLICATION_FEE_REFUNDED"
+    """Of a refund: what the account gets back of the platform's fee."""
     DISPUTE = "DISPUTE"
     DISPUTE_RETURNED = "DISPUTE_RETURNED"
     DISPUTE_FEE = "DISPUTE_FEE"

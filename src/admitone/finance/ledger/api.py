@@ -1,6 +1,6 @@
 """The door for other packages: post, and ask."""
 
-from admitone.finance.ledger.exporting import Form, export_page, headings
+from admitone.finance.ledger.exporting import BEGINNING, Form, export_end, export_page, headings
 from admitone.finance.ledger.model import (
     CHART,
     POSITION,
@@ -27,28 +27,47 @@ from admitone.finance.ledger.queries import (
     statement,
     trial_balance,
 )
+from admitone.finance.ledger.recounting import (
+    DeltaFault,
+    DeltaPage,
+    Folded,
+    FoldPage,
+    Heap,
+    Sides,
+    check_deltas,
+    fold_again,
+    folded_balances,
+    transfers_of_types,
+)
 from admitone.finance.ledger.rolling import Rolled, roll, roll_everybody, roll_out
 from admitone.finance.ledger.sealing import Fault, FaultKind
 from admitone.finance.ledger.verification import ChainPage, TailPage, verify_chain, verify_tail
 
 __all__ = (
+    "BEGINNING",
     "CHART",
     "POSITION",
     "Account",
     "AccountClass",
     "Balance",
     "ChainPage",
+    "DeltaFault",
+    "DeltaPage",
     "EntryType",
     "Event",
     "Fault",
     "FaultKind",
+    "FoldPage",
+    "Folded",
     "Form",
+    "Heap",
     "Holding",
     "NoSuchTemplate",
     "Posted",
     "PostedOtherwise",
     "Posting",
     "Rolled",
+    "Sides",
     "TailPage",
     "Transfer",
     "TransferId",
@@ -56,8 +75,12 @@ __all__ = (
     "WrongAmounts",
     "balance_as_of",
     "balances",
+    "check_deltas",
     "count_transfers",
+    "export_end",
     "export_page",
+    "fold_again",
+    "folded_balances",
     "headings",
     "list_transfers_of",
     "net_of",
@@ -66,6 +89,7 @@ __all__ = (
     "roll_everybody",
     "roll_out",
     "statement",
+    "transfers_of_types",
     "trial_balance",
     "verify_chain",
     "verify_tail",

@@ -73,6 +73,30 @@ CHART: Final[dict[Account, AccountClass]] = {
     Account.RND: AccountClass.EXPENSE,
 }
 
+
+class OwnAccount(StrEnum):
+    """The accounts that are an organisation's business, whoever runs the platform: what is held for it, owed to it and
+    paid to it, owed to its customers, and what it paid in fees and taxes. Not what the platform has at its gateways,
+    and not what these cost it."""
+
+    SETL = Account.SETL.value
+    DSP = Account.DSP.value
+    DEP = Account.DEP.value
+    ORG = Account.ORG.value
+    REF = Account.REF.value
+    COMH = Account.COMH.value
+    TAX = Account.TAX.value
+    TRN = Account.TRN.value
+    SEL = Account.SEL.value
+    SUS = Account.SUS.value
+    DEF = Account.DEF.value
+    FEER = Account.FEER.value
+    COMR = Account.COMR.value
+    CPR = Account.CPR.value
+
+
+OWN_ACCOUNTS: Final = frozenset(Account(each.value) for each in OwnAccount)
+
 POSITION: Final = frozenset({Account.DEP, Account.ORG})
 """What these say is a payee's: `netToOrg` is the sum over them, whatever the type of entry."""
 
@@ -175,6 +199,7 @@ class Leg(msgspec.Struct, frozen=True):
 
 
 Cause = Annotated[str, Meta(min_length=1, max_length=200)]
+Metadata = Mapping[str, str | int]
 
 
 class Posting(msgspec.Struct, frozen=True):
@@ -196,6 +221,8 @@ class Posting(msgspec.Struct, frozen=True):
     """Of the payment's items, for what concerns one of them."""
     reference: str | None = None
     """The provider's own id of it: charge, refund, dispute, payout, fee."""
+    metadata: Metadata | None = None
+    """What it was computed from, for whoever reads the journal (MOR-010 to MOR-015): no names, no decisions."""
 
 
 class TransferId(Id, prefix="tfr"):
@@ -224,6 +251,7 @@ class Transfer(msgspec.Struct, frozen=True):
     causation_id: Cause
     correlation_id: UUID
     reference: str | None
+    metadata: dict[str, str | int] | None
     posted_at: datetime
 
     @property

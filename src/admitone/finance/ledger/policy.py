@@ -1,6 +1,6 @@
 """What a posting is in transfers, and what transfers are in movements. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Final
 from uuid import UUID, uuid5
@@ -9,10 +9,8 @@ import msgspec
 
 from admitone.finance.ledger.model import Account, Holding, Leg, Posting, Transfer, TransferId
 from admitone.finance.ledger.templates import TEMPLATES
+from admitone.finance.sources.api import LARGEST_AMOUNT
 from admitone.kernel.ids import uuid7
-
-MOST_MINOR: Final = 10**15
-"""Nobody pays more at once; the table says the same, so that no sum of them leaves 64 bits in our time."""
 
 AMOUNTS: Final = {key: {leg.amount for leg in legs} for key, legs in TEMPLATES.items()}
 """By which names a template knows what it moves."""
@@ -64,7 +62,7 @@ def transaction_of(organization: UUID, posting: Posting) -> UUID:
 
 
 def transfers_of(organization: UUID, posting: Posting, transaction: UUID, at: datetime) -> list[Transfer]:
-    """The legs of its template that move anything."""
+    """The legs of its template, also those that move nothing: they are not made, and say what was not moved."""
     return [
         Transfer(
             TransferId.new(),
@@ -85,10 +83,10 @@ def transfers_of(organization: UUID, posting: Posting, transaction: UUID, at: da
             posting.cause,
             posting.caller.correlation_id,
             posting.reference,
+            dict(posting.metadata) if posting.metadata else None,
             at,
         )
         for leg in _legs_of(posting)
-        if posting.amounts[leg.amount]
     ]
 
 
@@ -99,7 +97,7 @@ def _legs_of(posting: Posting) -> Sequence[Leg]:
     if posting.amounts.keys() != AMOUNTS[posting.event, posting.flow]:
         raise WrongAmounts(f"{posting.event} along {posting.flow} was given {sorted(posting.amounts)}")
     for name, minor in posting.amounts.items():
-        if type(minor) is not int or not 0 <= minor <= MOST_MINOR:
+        if type(minor) is not int or not 0 <= minor <= LARGEST_AMOUNT:
             raise WrongAmounts(f"{posting.event} along {posting.flow}: {name} is {minor!r}")
     return legs
 
@@ -110,12 +108,24 @@ def once(transfer: Transfer) -> tuple[str, str, str, int]:
     return payment, transfer.entry_type, transfer.causation_id, transfer.line
 
 
+def is_replay(asked: Sequence[Transfer], added: Container[TransferId]) -> bool:
+    """Whether it was posted before, or might have been: of nothing, nothing can be added. What is there only in part
+    was posted with other amounts."""
+    moving = [each for each in asked if each.amount_minor]
+    fresh = [each for each in moving if each.id in added]
+    if fresh and len(fresh) < len(moving):
+        raise PostedOtherwise(f"{fresh[0].entry_type} of {fresh[0].causation_id!r}")
+    return not fresh
+
+
 def check_replays(asked: Iterable[Transfer], known: Mapping[tuple[str, str, str, int], Transfer]) -> None:
     """What is there already must be what is asked for: the accounts may differ, because a guest who left meanwhile has
-    turned a flow into another, and the amounts may not."""
+    turned a flow into another; the event and the amounts may not, and what moves nothing now moved nothing then."""
     for each in asked:
-        there = known[once(each)]
-        if (there.amount_minor, there.currency) != (each.amount_minor, each.currency):
+        there = known.get(once(each))
+        if there is None or (not each.amount_minor and there.event is not each.event):
+            continue
+        if (there.event, there.amount_minor, there.currency) != (each.event, each.amount_minor, each.currency):
             raise PostedOtherwise(f"{each.entry_type} of {each.causation_id!r}")
 
 
@@ -154,6 +164,25 @@ def movements_of(transfers: Iterable[Transfer]) -> dict[Holding, tuple[int, int]
             debits, credits_ = moved.get(holding, (0, 0))
             moved[holding] = debits + debit, credits_ + credit
     return moved
+
+
+def sound_of(deltas: Iterable[Delta], found: Mapping[UUID, Transfer], sealed: Collection[UUID]) -> list[Delta]:
+    """Those whose transfers are there, are under no seal and in no delta before, and moved what the delta says. So what
+    was changed before anybody sealed it is seen."""
+    sound, taken = [], {*sealed}
+    for delta in deltas:
+        transfers = [found[each] for each in {*delta.transfers} - taken if each in found]
+        if len(transfers) == len(delta.transfers) and _fits(delta, transfers):
+            sound.append(delta)
+            taken.update(delta.transfers)
+    return sound
+
+
+def _fits(delta: Delta, transfers: Sequence[Transfer]) -> bool:
+    holdings = map(Holding, delta.accounts, delta.payees, delta.currencies)
+    said = dict(zip(holdings, zip(delta.debits, delta.credits, strict=True), strict=True))
+    places = {(each.city_code, day_of(each.posted_at)) for each in transfers}
+    return said == movements_of(transfers) and places == {(delta.city_code, delta.day)}
 
 
 def day_of(at: datetime) -> date:

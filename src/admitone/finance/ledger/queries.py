@@ -31,14 +31,12 @@ class TrialBalance(msgspec.Struct, frozen=True):
     credits_minor: int
 
 
-async def net_of(tx: Tx, payments: Sequence[PaymentId]) -> dict[PaymentId, Money]:
-    """`netToOrg`: what of each payment is the payee's, by the lines on the position and no type of entry (FIN-036). A
-    payment for which nothing was posted is not among them."""
+async def net_of(tx: Tx, payments: Sequence[PaymentId]) -> dict[tuple[PaymentId, Currency], Money]:
+    """`netToOrg`: what of each payment is the payee's, by the lines on the position and no type of entry (FIN-036), in
+    each currency in which something was posted for it: a processor may take its fee in another. A payment for which
+    nothing was posted is not among them."""
     sums = await transfer_store.sum_positions(tx, payments)
-    nets = dict(sums)
-    if len(nets) != len(sums):
-        raise AssertionError("a payment was posted in two currencies")
-    return nets
+    return {(payment, net.currency): net for payment, net in sums}
 
 
 async def list_transfers_of(tx: Tx, payments: Sequence[PaymentId]) -> list[Transfer]:

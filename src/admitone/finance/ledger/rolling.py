@@ -1,10 +1,13 @@
 """Rolling: open deltas are folded into the balances, and their transfers are sealed, in one transaction.
 
 Promise: a delta is folded exactly once, and its transfers are sealed with it; two rollers at once do no harm, because a
-seal's number is taken once, and whoever comes second begins again after it.
+seal's number is taken once, and whoever comes second begins again after it. A delta that does not fit its transfers is
+set aside, where it is: it is logged, `verify` tells of it, and nobody waits for it. Every organisation has its turn,
+however many have something open and whatever becomes of one of them.
 """
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Final
 from uuid import UUID
@@ -32,54 +35,93 @@ PAUSE_SECONDS: Final = 1
 ACROSS: Final = PlatformScope("find whose deltas are open", Role.RELAY)
 
 
+class Turn:
+    """Whose it is next, and what was told already."""
+
+    def __init__(self) -> None:
+        self.after = FIRST
+        self.told: set[UUID] = set()
+
+
+HERE: Final = Turn()
+"""Of this process: a minute goes on where the last one ended."""
+
+
 class Rolled(msgspec.Struct, frozen=True):
     """What one transaction did."""
 
     deltas: int = 0
     transfers: int = 0
+    aside: tuple[UUID, ...] = ()
+    """Deltas that could not be rolled, and stay."""
     last: UUID = FIRST
-    """The last delta that was taken; the next turn begins after it, and does not wade through what is gone."""
+    """The last delta that was looked at; the next turn begins after it, and does not wade through what is gone."""
 
 
 async def roll(tx: Tx, after: UUID = FIRST, most: int = DELTAS) -> Rolled:
     """Fold the oldest open deltas after that one, and seal what they consist of."""
-    taken = await store.take_deltas(tx, after, most)
-    if not taken:
+    locked = await store.lock_deltas(tx, after, most)
+    if not locked:
         return Rolled()
-    own = tx.scope.organization.uuid
+    own, named = tx.scope.organization.uuid, [transfer for delta in locked for transfer in delta.transfers]
+    found = await seals.find_transfers(tx, named)
+    taken = policy.sound_of(locked, found, await seals.find_sealed(tx, named))
+    aside = tuple(delta.id for delta in locked if delta not in taken) if len(taken) < len(locked) else ()
     ids = [transfer for delta in taken for transfer in delta.transfers]
-    found = await seals.find_transfers(tx, ids)
-    made, members = sealing.seal(own, await seals.find_last_seal(tx), [found[each] for each in ids], tx.now)
-    await seals.insert_seals(tx, made, members)
-    await store.add_to_balances(tx, policy.folds_of(taken, by_day=False), policy.folds_of(taken, by_day=True))
-    return Rolled(len(taken), len(ids), taken[-1].id)
+    if taken:
+        made, members = sealing.seal(own, await seals.find_last_seal(tx), [found[each] for each in ids], tx.now)
+        await seals.insert_seals(tx, made, members)
+        await store.add_to_balances(tx, policy.folds_of(taken, by_day=False), policy.folds_of(taken, by_day=True))
+        await store.delete_deltas(tx, taken)
+    return Rolled(len(taken), len(ids), aside, locked[-1].id)
 
 
-async def roll_out(database: Database, organization: OrganizationId, turns: int = TURNS) -> int:
+async def roll_out(
+    database: Database, organization: OrganizationId, turns: int = TURNS, told: set[UUID] | None = None
+) -> int:
     """Roll one organisation until nothing is left, or its turns are over: how many deltas went."""
     scope, after, gone = Scope(organization, "roll the ledger"), FIRST, 0
+    told = set() if told is None else told
     for _ in range(turns):
-        rolled = await database.run(scope, partial(roll, after=after), patient=True)
+        rolled = await database.run(scope, partial(roll, after=after, most=DELTAS), patient=True)
         gone, after = gone + rolled.deltas, rolled.last
-        if rolled.deltas < DELTAS:
+        for delta in {*rolled.aside} - told:
+            logger().error("ledger.delta_set_aside", organization=str(organization), delta=str(delta))
+        told.update(rolled.aside)
+        if rolled.deltas + len(rolled.aside) < DELTAS:
             break
     return gone
 
 
-async def roll_everybody(database: Database) -> int:
-    """One turn for every organisation that has something open: how many deltas went. One that fails stops no other."""
-    gone, after, failed = 0, FIRST, []
-    while found := await database.read(ACROSS, store.list_organizations, after, ORGANIZATIONS):
-        after = found[-1].uuid
-        for organization in found:
-            try:
-                gone += await roll_out(database, organization)
-            except Exception as error:  # noqa: BLE001  It is raised below.
-                logger().exception("ledger.roll_failed", organization=str(organization))
-                failed.append(error)
+async def roll_everybody(
+    database: Database, turn: Turn | None = None, is_over: Callable[[], bool] = lambda: False
+) -> int:
+    """One turn for every organisation that has something open, as long as there is time: how many deltas went. One that
+    fails stops no other. It begins after whoever had the last turn."""
+    turn, gone, failed = turn or Turn(), 0, []
+    async for organization in _everybody(database, turn.after):
+        turn.after = organization.uuid
+        try:
+            gone += await roll_out(database, organization, told=turn.told)
+        except Exception as error:  # noqa: BLE001  It is raised below.
+            logger().exception("ledger.roll_failed", organization=str(organization))
+            failed.append(error)
+        if is_over():
+            break
     if failed:
         raise ExceptionGroup(f"{len(failed)} organisations could not be rolled", failed)
     return gone
+
+
+async def _everybody(database: Database, start: UUID) -> AsyncIterator[OrganizationId]:
+    """Those after that one, and then those until it."""
+    for after, until in ((start, None), (FIRST, start)):
+        while found := await database.read(ACROSS, store.list_organizations, after, ORGANIZATIONS):
+            after = found[-1].uuid
+            for organization in found:
+                if until is not None and organization.uuid > until:
+                    return
+                yield organization
 
 
 @errand("ledger.roll", lane=Lane("ledger", places=1), seconds=120)
@@ -88,6 +130,13 @@ async def roll_for_a_minute(desk: Desk, firing: Delivered[Firing]) -> None:  # n
     so it stays for nearly all of its minute and looks again a second after it found nothing."""
     loop = asyncio.get_running_loop()
     end = loop.time() + MINUTE_SECONDS
+    failures: ExceptionGroup[Exception] | None = None
     while loop.time() < end:
-        if not await roll_everybody(desk.database):
+        try:
+            gone = await roll_everybody(desk.database, HERE, lambda: loop.time() >= end)
+        except ExceptionGroup as failed:  # One that cannot be rolled does not take the minute from the others.
+            failures, gone = failed, 0
+        if not gone:
             await asyncio.sleep(PAUSE_SECONDS)
+    if failures:
+        raise failures

@@ -1,4 +1,4 @@
-"""What an organisation can read of its own books."""
+"""What an organisation can read of its own books: the accounts that are its business. All of them are for operators."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -6,15 +6,17 @@ from typing import Final
 from uuid import UUID
 
 from admitone.finance.ledger import exporting, queries
-from admitone.finance.ledger.exporting import FIRST, Form
+from admitone.finance.ledger.exporting import BEGINNING, FIRST, Form
 from admitone.finance.ledger.model import (
     CHART,
+    OWN_ACCOUNTS,
     Account,
     AccountClass,
     Balance,
     EntryType,
     Event,
     Holding,
+    OwnAccount,
     Transfer,
     TransferId,
 )
@@ -78,7 +80,7 @@ SOME_BALANCE: Final = BalanceAnswer.of(Balance(Holding(Account.ORG, SOMEBODY, "E
 
 
 class BalancesRequest(PageRequest):
-    account: Account | None = None
+    account: OwnAccount | None = None
     payee: UUID | None = None
 
 
@@ -97,7 +99,7 @@ list_balances = Contract(
     examples=(
         Example(
             "what is owed to the organisation",
-            takes=BalancesRequest(account=Account.ORG, limit=1),
+            takes=BalancesRequest(account=OwnAccount.ORG, limit=1),
             gives=Page(items=[SOME_BALANCE], next_cursor=None),
         ),
     ),
@@ -109,7 +111,7 @@ async def see_balances(call: Call, request: BalancesRequest) -> Page[BalanceAnsw
     after = request.after(tuple[Account, UUID, str])
     found = await call.read(
         queries.balances,
-        [request.account] if request.account else None,
+        [Account(request.account)] if request.account else sorted(OWN_ACCOUNTS),
         request.payee,
         Holding(*after) if after else None,
         request.limit + 1,
@@ -119,7 +121,7 @@ async def see_balances(call: Call, request: BalancesRequest) -> Page[BalanceAnsw
 
 
 class AsOfRequest(Wire):
-    account: Account
+    account: OwnAccount
     currency: Currency
     at: Instant
     payee: UUID | None = None
@@ -145,7 +147,7 @@ balance_as_of = Contract(
     examples=(
         Example(
             "owed to the organisation then",
-            takes=AsOfRequest(account=Account.ORG, currency="EUR", at=THEN),
+            takes=AsOfRequest(account=OwnAccount.ORG, currency="EUR", at=THEN),
             gives=AsOfAnswer(at=THEN, balance=SOME_BALANCE),
         ),
     ),
@@ -155,12 +157,12 @@ balance_as_of = Contract(
 @balance_as_of.serves
 async def see_balance(call: Call, request: AsOfRequest) -> AsOfAnswer:
     payee = payee_of(call, request.payee)
-    found = await call.read(queries.balance_as_of, request.account, payee, request.currency, request.at)
+    found = await call.read(queries.balance_as_of, Account(request.account), payee, request.currency, request.at)
     return AsOfAnswer(at=request.at, balance=BalanceAnswer.of(found))
 
 
 class StatementRequest(PageRequest, kw_only=True):
-    account: Account
+    account: OwnAccount
     currency: Currency
     payee: UUID | None = None
 
@@ -216,7 +218,7 @@ statement = Contract(
     examples=(
         Example(
             "a sale",
-            takes=StatementRequest(account=Account.ORG, currency="EUR", limit=1),
+            takes=StatementRequest(account=OwnAccount.ORG, currency="EUR", limit=1),
             gives=Page(
                 items=[
                     StatementLine(
@@ -244,10 +246,11 @@ statement = Contract(
 
 @statement.serves
 async def see_statement(call: Call, request: StatementRequest) -> Page[StatementLine]:
-    holding = Holding(request.account, payee_of(call, request.payee), request.currency)
+    account = Account(request.account)
+    holding = Holding(account, payee_of(call, request.payee), request.currency)
     before = request.after(tuple[datetime, UUID]) or END
     found = await call.read(queries.statement, holding, before, request.limit + 1)
-    lines = [StatementLine.of(transfer, request.account) for transfer in found]
+    lines = [StatementLine.of(transfer, account) for transfer in found]
     return page_of(lines, request.limit, key=lambda line: (line.posted_at, line.transfer.uuid))
 
 
@@ -347,7 +350,7 @@ export = Contract(
     version="1.0.0",
     owner="ledger",
     consumers=("web",),
-    summary="All of the ledger as CSV: signed entries, or a journal of debits and credits.",
+    summary="The ledger up to its last seal as CSV: signed entries, or a journal of debits and credits.",
     get="/api/org/{organizationId}/finance/ledger/export",
     takes=ExportRequest,
     writes=Writes.STREAM,
@@ -365,8 +368,8 @@ async def download(call: Call, request: ExportRequest) -> Stream:
 
 async def _csv(call: Call, form: Form) -> AsyncIterator[str]:
     yield exporting.headings(form)
-    after = FIRST
-    while (page := await call.read(exporting.export_page, form, after)).transfers:
+    end, after = await call.read(exporting.export_end), BEGINNING
+    while (page := await call.read(exporting.export_page, form, after, end.number, OWN_ACCOUNTS)).transfers:
         after = page.last
         yield page.text
 

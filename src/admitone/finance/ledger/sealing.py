@@ -33,6 +33,8 @@ class Seal(msgspec.Struct, frozen=True):
     previous_hash: bytes
     hash: bytes
     transfers: int
+    total: int
+    """With those under every seal before it."""
     sealed_at: datetime
 
 
@@ -49,13 +51,15 @@ class FaultKind(StrEnum):
     CHANGED = "CHANGED"
     """The transfer is not what was sealed."""
     MISSING = "MISSING"
-    """The transfer was sealed, and is gone."""
+    """The transfer was sealed, or is about to be, and is gone."""
     BROKEN_SEAL = "BROKEN_SEAL"
     """What is listed under the seal does not hash to it."""
     BROKEN_LINK = "BROKEN_LINK"
-    """The seal does not stand on the one before it."""
+    """The seal does not stand on the one before it, or does not count on from it."""
     STRAY = "STRAY"
     """The transfer is under no seal, and nobody is about to seal it: it was not posted by us."""
+    MISFIT = "MISFIT"
+    """What an open delta says was moved is not what its transfers say, so that nobody can seal them."""
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -67,7 +71,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 def canonical(organization: UUID, transfer: Transfer) -> bytes:
-    """A JSON array in UTF-8 without blanks: ids as they are printed in the database, the time in microseconds."""
+    """A JSON array in UTF-8, no blanks, keys in order: ids as the database prints them, the time in microseconds."""
     return msgspec.json.encode(
         (
             organization,
@@ -89,8 +93,10 @@ def canonical(organization: UUID, transfer: Transfer) -> bytes:
             transfer.causation_id,
             transfer.correlation_id,
             transfer.reference,
+            transfer.metadata,
             (transfer.posted_at - EPOCH) // MICROSECOND,
-        )
+        ),
+        order="sorted",
     )
 
 
@@ -108,14 +114,15 @@ def seal(
     """The next seals after the last one, and what is under them."""
     seals: list[Seal] = []
     members: list[SealMember] = []
-    previous, number = (last.hash, last.number) if last else (GENESIS, 0)
+    previous, number, total = (last.hash, last.number, last.total) if last else (GENESIS, 0, 0)
     for start in range(0, len(transfers), SEAL_SIZE):
         number += 1
         under = [
             SealMember(number, ordinal, each.id.uuid, digest_of(organization, each))
             for ordinal, each in enumerate(transfers[start : start + SEAL_SIZE], 1)
         ]
-        made = Seal(number, previous, seal_hash(previous, [each.digest for each in under]), len(under), at)
+        total += len(under)
+        made = Seal(number, previous, seal_hash(previous, [each.digest for each in under]), len(under), total, at)
         previous = made.hash
         seals.append(made)
         members += under
@@ -132,8 +139,8 @@ def faults_of(
     """What is wrong with these seals, which follow the one before."""
     for each in seals:
         under = members.get(each.number, ())
-        link = (before.number + 1, before.hash) if before else (1, GENESIS)
-        if (each.number, each.previous_hash) != link:
+        number, stands_on, counted = (before.number, before.hash, before.total) if before else (0, GENESIS, 0)
+        if (each.number, each.previous_hash, each.total) != (number + 1, stands_on, counted + each.transfers):
             yield Fault(FaultKind.BROKEN_LINK, each.number)
         hashed = seal_hash(each.previous_hash, [member.digest for member in under])
         if (len(under), hashed) != (each.transfers, each.hash):

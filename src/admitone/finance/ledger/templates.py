@@ -45,6 +45,27 @@ _OWN: Final[dict[tuple[Event, Flow], tuple[Leg, ...]]] = {
         Leg(E.CHARGEBACK_PLATFORM_FEE_REVERSAL, FEER, ORG, "fee"),
         Leg(E.TRANSFER_REVERSAL, MA, SETL, "transfer"),
     ),
+    # What paid for nothing was moved on with the rest, and comes back with it: L1
+    (Event.RECEIPT_UNAPPLIED, Flow.SALE): (
+        Leg(E.UNAPPLIED_RECEIPT, MA, SUS, "gross"),
+        Leg(E.TRANSFER_TO_ORG, SETL, MA, "transfer"),
+    ),
+    (Event.UNAPPLIED_APPLIED, Flow.SALE): (
+        Leg(E.UNAPPLIED_APPLIED, SUS, MA, "gross"),
+        Leg(E.TRANSFER_REVERSAL, MA, SETL, "transfer"),
+    ),
+    (Event.UNAPPLIED_REFUNDED, Flow.SALE): (
+        Leg(E.UNAPPLIED_REFUND, SUS, REF, "gross"),
+        Leg(E.TRANSFER_REVERSAL, MA, SETL, "transfer"),
+    ),
+    (Event.UNAPPLIED_REFUND_FAILED, Flow.SALE): (
+        Leg(E.UNAPPLIED_REFUND_MIRROR, REF, SUS, "gross"),
+        Leg(E.TRANSFER_REVERSAL_MIRROR, SETL, MA, "transfer"),
+    ),
+    (Event.UNAPPLIED_LOST, Flow.SALE): (
+        Leg(E.UNAPPLIED_CHARGEBACK, SUS, DSP, "gross"),
+        Leg(E.TRANSFER_REVERSAL, MA, SETL, "transfer"),
+    ),
     # -- A ticket that is sold on: T9
     (Event.CAPTURED, Flow.RESALE): (
         Leg(E.GROSS, MA, ORG, "gross"),
@@ -137,8 +158,8 @@ def _borne_by_platform(flow: Flow) -> dict[tuple[Event, Flow], tuple[Leg, ...]]:
 
 
 TEMPLATES: Final[dict[tuple[Event, Flow], tuple[Leg, ...]]] = {
-    **_OWN,
     **{key: legs for flow in Flow for key, legs in _everywhere(flow).items()},
+    **_OWN,
     **{
         key: legs
         for flow in (Flow.RESALE, Flow.STAY, Flow.STAY_LEFT, Flow.CAMPAIGN)

@@ -1,6 +1,7 @@
 """The door for other packages: what happened to payments is recorded here, and asked here."""
 
 from admitone.finance.payments.commands.accounts import change_accounts
+from admitone.finance.payments.commands.commissions import Commission, hold_commissions, keep_commissions
 from admitone.finance.payments.commands.recording import record
 from admitone.finance.payments.errands import ask_for_fees
 from admitone.finance.payments.model import (
@@ -14,12 +15,13 @@ from admitone.finance.payments.model import (
     Told,
     is_paid,
 )
-from admitone.finance.payments.store.payments import find_payments
+from admitone.finance.payments.store.payments import count_payments, find_payments, list_payments
 from admitone.finance.payments.store.references import find_refs as find_owners
 
 __all__ = (
     "PAID",
     "AccountTold",
+    "Commission",
     "KnownAccount",
     "Owner",
     "Payment",
@@ -28,8 +30,12 @@ __all__ = (
     "Told",
     "ask_for_fees",
     "change_accounts",
+    "count_payments",
     "find_owners",
     "find_payments",
+    "hold_commissions",
     "is_paid",
+    "keep_commissions",
+    "list_payments",
     "record",
 )

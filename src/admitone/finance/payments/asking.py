@@ -6,28 +6,67 @@ done is found, what was not is done once. An answer that does not come leaves ev
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal, TypeVar
 
-from admitone.finance.gateways.api import Charge, FactKind, NotSent, Refund, Refused, Trouble, Unknown
+from admitone.finance.gateways.api import (
+    Charge,
+    FactKind,
+    NotSent,
+    Refund,
+    Refused,
+    Trouble,
+    Unknown,
+    UnknownStatus,
+)
 from admitone.finance.gateways.port import GATEWAYS, Gateway
 from admitone.finance.payments.commands.answers import Answer, take_answers
 from admitone.finance.payments.commands.closing import Closing, close
-from admitone.finance.payments.commands.receipts import Decision, begin_returns, reopen_receipts
+from admitone.finance.payments.commands.receipts import (
+    Decision,
+    RefusedReturn,
+    begin_returns,
+    count_unanswered,
+    refuse_returns,
+)
 from admitone.finance.payments.commands.recording import record
-from admitone.finance.payments.errors import GatewayRefused
+from admitone.finance.payments.errors import GatewayRefused, NotAtProvider, ProviderUnanswered
 from admitone.finance.payments.model import CLOSABLE, GatewayIntent, IntentAction, IntentState, Payment, Recorded, Told
 from admitone.finance.payments.orders import charge_order, return_order
+from admitone.finance.payments.store import intents as intent_store
 from admitone.finance.payments.store import payments as store
 from admitone.finance.sources.api import PaymentId
+from admitone.kernel import failpoints
+from admitone.kernel.alerts import ALERTS, Above, Alert, AlertClass, AlertRule, raise_alerts
 from admitone.kernel.commands import Command
 from admitone.kernel.contracts import Call
 from admitone.kernel.db import Tx
-from admitone.kernel.errors import OutcomeUnknown
+from admitone.kernel.errors import OutcomeUnknown, Refusal
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.jobs import Desk
 from admitone.kernel.scope import Caller, Scope
 
 Closure = Literal[FactKind.EXPIRED, FactKind.CANCELLED]
+Said = TypeVar("Said")
+
+DECIDED: Final = frozenset({FactKind.CAPTURED, FactKind.EXPIRED, FactKind.CANCELLED})
+"""What leaves nothing to cancel."""
+
+MISSING: Final = AlertRule(
+    "payments.charge_missing",
+    AlertClass.TICKET,
+    Above(0),
+    "finance operations",
+    "provider-disagrees",
+    "A provider does not know a charge that it had opened for us; the payment was closed here.",
+)
+ODD: Final = AlertRule(
+    "payments.unknown_status",
+    AlertClass.TICKET,
+    Above(0),
+    "finance operations",
+    "provider-disagrees",
+    "A provider uses a word for the state of a charge that we do not know; what became of it is not decided.",
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +88,7 @@ class Case:
 
 async def find_case(tx: Tx, payment: PaymentId) -> Case | None:
     found = (await store.find_payments(tx, [payment])).get(payment)
-    return Case(found, tuple((await store.find_intents(tx, [payment]))[payment])) if found else None
+    return Case(found, tuple((await intent_store.find_intents(tx, [payment]))[payment])) if found else None
 
 
 class Clerk:
@@ -80,7 +119,10 @@ class Clerk:
     async def open(self, case: Case, caller: Caller) -> tuple[Recorded, Charge]:
         """Ask for the charge that a payment began with. Raises what keeps it from being known, or from being."""
         assert case.opening is not None
-        said = await case.gateway.open_charge(charge_order(case.payment, case.opening, caller))
+        failpoints.reach("payments.before_asking")
+        said = await self._heard(
+            case.payment, case.gateway.open_charge(charge_order(case.payment, case.opening, caller))
+        )
         match said:
             case NotSent(refusal=refusal):
                 raise refusal
@@ -92,68 +134,115 @@ class Clerk:
             raise GatewayRefused(reason=said.code)
         return recorded, said
 
-    async def complete(self, organization: OrganizationId, payment: PaymentId, caller: Caller) -> bool:
-        """Find out what became of a charge that we asked for and heard nothing of. Whether it is known now."""
+    async def complete(self, organization: OrganizationId, payment: PaymentId, caller: Caller) -> None:
+        """Find out what became of a charge that we asked for and heard nothing of. Raises while it is not known."""
         case = await self.find(organization, payment)
         if case is None or case.opening is None or case.opening.state is not IntentState.OPEN:
-            return True
+            return
         order = charge_order(case.payment, case.opening, caller)
-        said = await case.gateway.find_ordered(order)
+        said = _looked_up(await self._heard(case.payment, case.gateway.find_ordered(order)))
         if said is None:  # It never came there, or is not there yet: under the same key it is made once.
-            said = await case.gateway.open_charge(order)
+            said = await self._heard(case.payment, case.gateway.open_charge(order))
         if not isinstance(said, Charge | Refused):
-            return False
+            raise refusal_of(said)
         await self._submit(take_answers, organization, Answer(caller, payment, case.opening, said))
-        return True
 
-    async def ask(self, organization: OrganizationId, payment: PaymentId, caller: Caller) -> Recorded | Trouble | None:
-        """Record everything that the provider knows of a payment."""
+    async def ask(self, organization: OrganizationId, payment: PaymentId, caller: Caller) -> Recorded | None:
+        """Record everything that the provider knows of a payment; of one that it never knew, nothing. Raises what keeps
+        it from being known."""
         case = await self.find(organization, payment)
         if case is None or case.payment.charge_id is None or case.payment.provider is None:
             return None
-        said = await case.gateway.find_charge(caller, case.payment.charge_id)
+        said = await self._heard(case.payment, case.gateway.find_charge(caller, case.payment.charge_id))
         if not isinstance(said, Charge):
-            return said
+            raise refusal_of(said)
         told = Told(caller, payment, case.payment.provider, said.refs, said.facts, asked=True)
         recorded: Recorded = await self._submit(record, organization, told)
         return recorded
 
     async def close(self, organization: OrganizationId, payment: PaymentId, kind: Closure, caller: Caller) -> bool:
-        """Close a payment that is not to be paid any more. Whether its provider said what becomes of it: it is closed,
-        or was paid, or a slow bank has yet to answer."""
-        if not await self.complete(organization, payment, caller):
-            return False
+        """Close a payment that is not to be paid any more: it is closed then, or was paid, or a slow bank has yet to
+        answer. Raises what keeps that from being known. Whether its provider has ever heard of it."""
+        await self.complete(organization, payment, caller)
         case = await self.find(organization, payment)
         if case is None or case.payment.status not in CLOSABLE:
             return True
         charge: Charge | None = None
         if case.payment.charge_id is not None:
-            said = await case.gateway.cancel_charge(caller, case.payment.charge_id)
-            if not isinstance(said, Charge):
-                return False
-            charge = said
+            charge = await self._cancelled(case, case.payment.charge_id, caller)
         await self._submit(close, organization, Closing(caller, payment, kind, charge))
-        return True
+        is_missing = charge is None and case.payment.charge_id is not None
+        if is_missing:
+            await self._alert(MISSING, case.payment, f"closed here as {kind}", caller)
+        return not is_missing
+
+    async def _cancelled(self, case: Case, charge: str, caller: Caller) -> Charge | None:
+        """How the provider left it; nothing if it has no such charge."""
+        said = await self._heard(case.payment, case.gateway.cancel_charge(caller, charge))
+        if not isinstance(said, Refused):
+            if not isinstance(said, Charge):
+                raise refusal_of(said)
+            return said
+        found = await self._heard(case.payment, case.gateway.find_charge(caller, charge))
+        if found is None:
+            return None
+        if not isinstance(found, Charge):
+            raise refusal_of(found)
+        if not {fact.kind for fact in found.facts} & DECIDED:
+            raise GatewayRefused(reason=said.code)  # It can still be paid: to be tried later.
+        return found
 
     async def give_back(self, organization: OrganizationId, decision: Decision) -> Recorded:
         """Give back money that paid for nothing. Raises what must be tried again, or what was refused."""
         begun = await self._submit(begin_returns, organization, decision)
         gateway = GATEWAYS().get(begun.payment.provider)
         order = return_order(begun.payment, begun.intent, decision.caller)
-        said = await gateway.find_refund(order)
+        said = _looked_up(await self._heard(begun.payment, gateway.find_refund(order)))
         if said is None:
-            said = await gateway.refund(order)
+            said = await self._heard(begun.payment, gateway.refund(order))
         match said:
-            case Refund() | Refused():
-                recorded: Recorded = await self._submit(
-                    take_answers, organization, Answer(decision.caller, decision.payment, begun.intent, said)
-                )
-                if isinstance(said, Refused):
-                    await self._submit(reopen_receipts, organization, decision)
-                    raise GatewayRefused(reason=said.code)
+            case Refund():
+                answer = Answer(decision.caller, decision.payment, begun.intent, said)
+                recorded: Recorded = await self._submit(take_answers, organization, answer)
                 return recorded
-            case _:
-                raise OutcomeUnknown
+            case Refused(code=code):
+                await self._submit(refuse_returns, organization, RefusedReturn(begun.intent, code))
+            case Unknown():
+                await self._submit(count_unanswered, organization, begun.intent)
+        raise refusal_of(said)
+
+    async def _heard(self, payment: Payment, asking: Awaitable[Said]) -> Said | Unknown:
+        """What is said; a word that we do not know tells us nothing, and somebody is told of it (PAY-061)."""
+        try:
+            return await asking
+        except UnknownStatus as odd:
+            await self._alert(ODD, payment, str(odd), Caller())
+            return Unknown(f"is {odd.status[:40]!r}")
+
+    async def _alert(self, rule: AlertRule, payment: Payment, detail: str, caller: Caller) -> None:
+        own = str(payment.id)
+        entities = {"paymentId": own, "chargeId": payment.charge_id or ""}
+        await self._write(raise_alerts, Alert(rule, own, detail, payment.organization, entities, caller), scope=ALERTS)
 
     async def _submit(self, command: Command[Any, Any, Any], organization: OrganizationId, each: Any) -> Any:
+        failpoints.reach("payments.before_recording")
         return await self._write(command, each, scope=Scope(organization, "payments"))
+
+
+def _looked_up(said: Said) -> Said | Unknown:
+    """Of a look-up only an answer counts, or that there is none: who may not look has learnt nothing."""
+    return Unknown(f"may not look: {said.code}") if isinstance(said, Refused) else said
+
+
+def refusal_of(trouble: Trouble | None) -> Refusal:
+    """How what is not an answer is told: what was not sent by its own refusal, a refusal and what is not there for
+    good, and what is unknown as something that may be tried again, so many times."""
+    match trouble:
+        case NotSent(refusal=refusal):
+            return refusal
+        case Refused(code=code):
+            return GatewayRefused(reason=code)
+        case Unknown():
+            return ProviderUnanswered()
+        case None:
+            return NotAtProvider()

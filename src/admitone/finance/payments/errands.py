@@ -6,29 +6,47 @@ late or half is harmless. What could not be asked is found again by the next run
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import msgspec
 
 from admitone.finance.gateways.api import Account, FactKind, Provider
 from admitone.finance.gateways.port import GATEWAYS
-from admitone.finance.payments.asking import Clerk
+from admitone.finance.payments.asking import MISSING, ODD, Clerk, refusal_of
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.receipts import Decision
-from admitone.finance.payments.errors import GatewayRefused, NotReturnable
-from admitone.finance.payments.facts import AccountUnclear, AttemptsSpent, PaymentIncomplete, ReceiptUnapplied
-from admitone.finance.payments.model import AccountTold, KnownAccount, Recorded
-from admitone.finance.payments.policy import asked_at
+from admitone.finance.payments.errors import GatewayRefused, NotAtProvider, NotReturnable
+from admitone.finance.payments.facts import (
+    AccountUnclear,
+    AttemptsSpent,
+    PaymentContradicted,
+    PaymentIncomplete,
+    PaymentNeedsManual,
+    ReceiptChanged,
+    ReceiptUnapplied,
+)
+from admitone.finance.payments.model import AccountTold, IntentAction, KnownAccount, ReceiptState
+from admitone.finance.payments.policy import Receipt, asked_at
 from admitone.finance.payments.store import receipts as receipt_store
 from admitone.finance.payments.store import sweeping
 from admitone.finance.payments.store.accounts import find_accounts
-from admitone.finance.payments.store.sweeping import FIRST, SWEEPING, Left
-from admitone.finance.sources.api import LatePayment
-from admitone.kernel.alerts import ALERTS, Above, Alert, AlertClass, AlertRule, raise_alerts
+from admitone.finance.payments.store.payments import find_facts
+from admitone.finance.payments.store.sweeping import SWEEPING, Left
+from admitone.finance.sources.api import LatePayment, PaymentId
+from admitone.kernel.alerts import (
+    ALERTS,
+    Above,
+    Alert,
+    AlertClass,
+    AlertRule,
+    Resolution,
+    raise_alerts,
+    resolve_alerts,
+)
 from admitone.kernel.db import Tx
-from admitone.kernel.errors import OutcomeUnknown
-from admitone.kernel.ids import OrganizationId
+from admitone.kernel.errors import Refusal
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
 from admitone.kernel.jobs import REFUNDS, WEBHOOKS, Delivered, Desk, Job, Lane, Priority, enqueue, errand
 from admitone.kernel.jobs.schedules import Firing
 from admitone.kernel.scope import Caller, Scope
@@ -39,8 +57,12 @@ SWEEPS: Final = Lane("payment_sweeps", places=4)
 AT_ONCE: Final = 16
 """How many providers' answers one sweep waits for."""
 PAGE: Final = 500
+LONGEST_RUN: Final = timedelta(seconds=480)
+"""How long a sweep begins new pages; the last of them is over before its time is."""
 PATIENCE: Final = timedelta(seconds=45)
 """Longer than any call out may take: an intent without an answer for so long has lost its caller."""
+PATIENCE_OF_RETURNS: Final = timedelta(minutes=5)
+"""Longer than the job that began a return tries: the two must not ask more often together than one may."""
 
 UNAPPLIED = AlertRule(
     "payments.unapplied_receipt",
@@ -50,7 +72,16 @@ UNAPPLIED = AlertRule(
     "unapplied-receipts",
     "Money came that paid for nothing: late, of another amount or currency, or for what was paid already.",
 )
-RULES: Final = (UNAPPLIED,)
+CONTRADICTED = AlertRule(
+    "payments.contradicted",
+    AlertClass.TICKET,
+    Above(0),
+    "finance operations",
+    "payment-contradicted",
+    "A provider told of a payment what cannot be as it stands, such as a dispute of what was refunded.",
+)
+RULES: Final = (UNAPPLIED, CONTRADICTED, MISSING, ODD)
+UNSETTLED: Final = (ReceiptState.OPEN, ReceiptState.RETURNING)
 
 
 # -- One payment at a time
@@ -59,46 +90,76 @@ RULES: Final = (UNAPPLIED,)
 @errand("payments.ask_provider", lane=PROVIDERS, retry=WEBHOOKS, priority=Priority.CRITICAL)
 async def ask_provider(desk: Desk, told: Delivered[PaymentIncomplete]) -> None:
     """Something proves more than we know."""
-    said = await Clerk.at(desk).ask(told.organization, told.payload.payment_id, told.caller)
-    if not isinstance(said, Recorded):
-        raise OutcomeUnknown
+    if await Clerk.at(desk).ask(told.organization, told.payload.payment_id, told.caller) is None:
+        raise NotAtProvider
 
 
 @errand("payments.close_spent", lane=PROVIDERS, retry=WEBHOOKS, priority=Priority.CRITICAL)
 async def close_spent(desk: Desk, told: Delivered[AttemptsSpent]) -> None:
     """Nobody may try again: the charge is closed, and what was kept for the buyer is free."""
-    if not await Clerk.at(desk).close(told.organization, told.payload.payment_id, FactKind.CANCELLED, told.caller):
-        raise OutcomeUnknown
+    await Clerk.at(desk).close(told.organization, told.payload.payment_id, FactKind.CANCELLED, told.caller)
 
 
 @errand("payments.see_to_receipt", lane=PROVIDERS, retry=REFUNDS, priority=Priority.CRITICAL)
 async def see_to_receipt(desk: Desk, told: Delivered[ReceiptUnapplied]) -> None:
     """Somebody is told, and the money goes back if that is how it is dealt with (U-26)."""
-    payment = told.payload.payment_id
-    await desk.batcher.submit(
-        raise_alerts,
-        ALERTS,
-        Alert(
-            UNAPPLIED,
-            str(payment),
-            f"{told.payload.amount_minor} {told.payload.currency}",
-            told.organization,
-            {"paymentId": str(payment), "reason": told.payload.reason},
-            told.caller,
-        ),
-    )
-    receipts = await desk.database.read(
-        Scope(told.organization, "look at a receipt"), receipt_store.find_receipts, payment
-    )
-    if any(
-        each.capture_key == told.payload.capture_key and each.policy is LatePayment.AUTO_REFUND for each in receipts
-    ):
-        try:
-            await Clerk.at(desk).give_back(told.organization, Decision(told.caller, payment))
-        except NotReturnable:
-            logger().info("payment.receipt_settled_before", paymentId=str(payment))
-        except GatewayRefused as refused:  # It waits for somebody now; the alert stands.
-            logger().warning("payment.return_refused", paymentId=str(payment), reason=refused.reason)
+    await _tell_of_receipts(desk, told.organization, told.payload.payment_id, told.caller)
+    await _return_by_itself(desk, told.organization, told.payload.payment_id, told.caller)
+
+
+@errand("payments.see_to_unpaid", lane=PROVIDERS, retry=REFUNDS, priority=Priority.CRITICAL)
+async def see_to_unpaid(desk: Desk, told: Delivered[PaymentNeedsManual]) -> None:
+    """A dispute over money that paid for nothing was won: it is with us again. When it came, another saw to it."""
+    scope = Scope(told.organization, "look at disputes")
+    facts = await desk.database.read(scope, find_facts, [told.payload.payment_id])
+    if not any(each.kind is FactKind.DISPUTE_WON for each in facts[told.payload.payment_id]):
+        return
+    await _return_by_itself(desk, told.organization, told.payload.payment_id, told.caller)
+
+
+@errand("payments.tell_of_receipt", lane=PROVIDERS, retry=WEBHOOKS)
+async def tell_of_receipt(desk: Desk, told: Delivered[ReceiptChanged]) -> None:
+    """What somebody was told of is over, or is so again."""
+    await _tell_of_receipts(desk, told.organization, told.payload.payment_id, told.caller)
+
+
+async def _return_by_itself(desk: Desk, organization: OrganizationId, payment: PaymentId, caller: Caller) -> None:
+    receipts = await _receipts(desk, organization, payment)
+    if not any(each.state in UNSETTLED and each.policy is LatePayment.AUTO_REFUND for each in receipts):
+        return
+    try:
+        await Clerk.at(desk).give_back(organization, Decision(caller, payment))
+    except NotReturnable:
+        logger().info("payment.receipt_settled_before", paymentId=str(payment))
+    except GatewayRefused as refused:  # It waits for somebody now; the alert stands.
+        logger().warning("payment.return_refused", paymentId=str(payment), reason=refused.reason)
+
+
+async def _tell_of_receipts(desk: Desk, organization: OrganizationId, payment: PaymentId, caller: Caller) -> None:
+    """One alert for a payment, as long as any of its receipts waits; whoever raised it looks again whether it does."""
+    for _ in range(2):
+        waiting = [each for each in await _receipts(desk, organization, payment) if each.state in UNSETTLED]
+        if not waiting:
+            await desk.batcher.submit(resolve_alerts, ALERTS, Resolution(UNAPPLIED, str(payment)))
+            return
+        detail = ", ".join(f"{each.amount_minor} {each.currency}" for each in waiting)
+        entities = {"paymentId": str(payment), "reason": waiting[0].reason.value}
+        await desk.batcher.submit(
+            raise_alerts, ALERTS, Alert(UNAPPLIED, str(payment), detail, organization, entities, caller)
+        )
+
+
+async def _receipts(desk: Desk, organization: OrganizationId, payment: PaymentId) -> list[Receipt]:
+    return await desk.database.read(Scope(organization, "look at receipts"), receipt_store.find_receipts, payment)
+
+
+@errand("payments.see_to_contradiction", lane=PROVIDERS, retry=WEBHOOKS, priority=Priority.CRITICAL)
+async def see_to_contradiction(desk: Desk, told: Delivered[PaymentContradicted]) -> None:
+    """Nothing follows by itself: somebody is told."""
+    fact, payment = told.payload, str(told.payload.payment_id)
+    about = {"paymentId": payment, "status": fact.status, "told": fact.told}
+    alert = Alert(CONTRADICTED, payment, f"{fact.told} of {fact.status}", told.organization, about, told.caller)
+    await desk.batcher.submit(raise_alerts, ALERTS, alert)
 
 
 @errand("payments.ask_about_account", lane=PROVIDERS, retry=WEBHOOKS, priority=Priority.CRITICAL)
@@ -115,7 +176,7 @@ async def ask_about_account(desk: Desk, told: Delivered[AccountUnclear]) -> None
         return
     said = await GATEWAYS().get(fact.provider).find_account(told.caller, fact.account_id)
     if not isinstance(said, Account):
-        raise OutcomeUnknown
+        raise refusal_of(said)
     await desk.batcher.submit(change_accounts, scope, AccountTold(told.caller, known.provider, said, at))
 
 
@@ -127,8 +188,10 @@ class FeesWanted(msgspec.Struct, frozen=True):
 
 @errand("payments.fetch_fees_of_organization", lane=SWEEPS, retry=WEBHOOKS, seconds=600)
 async def fetch_fees_of(desk: Desk, wanted: Delivered[FeesWanted]) -> None:
-    """What is still without a fee, of one organisation."""
-    await _fetch_fees(desk, wanted.caller, only=wanted.organization)
+    """What is still without a fee, of one organisation; what became final on the platform's balance is everybody's."""
+    since = datetime.now(UTC) - timedelta(days=30)
+    is_everybodys = wanted.organization == PLATFORM_ORGANIZATION
+    await _fetch_fees(desk, wanted.caller, since, only=None if is_everybodys else wanted.organization)
 
 
 async def ask_for_fees(tx: Tx, caller: Caller, cause: str) -> None:
@@ -143,12 +206,18 @@ async def ask_for_fees(tx: Tx, caller: Caller, cause: str) -> None:
 async def complete_intents(desk: Desk, firing: Delivered[Firing]) -> None:
     """A crash, or a provider that did not answer, left intents open: find out."""
     clerk = Clerk.at(desk)
-
-    async def complete(left: Left) -> object:
-        return await clerk.complete(left.organization, left.payment, firing.caller)
-
     before = firing.payload.at - PATIENCE
-    await _each(await desk.database.read(SWEEPING, sweeping.list_unsettled, before, PAGE), complete)
+
+    async def complete(left: Left) -> None:
+        if left.action is IntentAction.OPEN:
+            await clerk.complete(left.organization, left.payment, firing.caller)
+        elif left.since < firing.payload.at - PATIENCE_OF_RETURNS:
+            await clerk.give_back(left.organization, Decision(firing.caller, left.payment))
+
+    async def page(after: Left | None) -> list[Left]:
+        return await desk.database.read(SWEEPING, sweeping.list_unsettled, before, after, PAGE)
+
+    await _sweep(page, complete)
 
 
 @errand("payments.expire", lane=SWEEPS, seconds=600)
@@ -159,27 +228,49 @@ async def expire(desk: Desk, firing: Delivered[Firing]) -> None:
     async def close(left: Left) -> object:
         return await clerk.close(left.organization, left.payment, FactKind.EXPIRED, firing.caller)
 
-    await _each(await desk.database.read(SWEEPING, sweeping.list_overdue, PAGE), close)
+    async def page(after: Left | None) -> list[Left]:
+        return await desk.database.read(SWEEPING, sweeping.list_overdue, firing.payload.at, after, PAGE)
+
+    await _sweep(page, close)
 
 
 @errand("payments.fetch_fees", lane=SWEEPS, seconds=600)
 async def fetch_fees(desk: Desk, firing: Delivered[Firing]) -> None:
-    """Fees that nobody told us of (FIN-042)."""
-    await _fetch_fees(desk, firing.caller)
+    """Fees that nobody told us of (FIN-042): of new payments each time, of older ones ever less often."""
+    at = firing.payload.at
+    await _fetch_fees(desk, firing.caller, at - fees_wanted_for(at))
 
 
-async def _fetch_fees(desk: Desk, caller: Caller, only: OrganizationId | None = None) -> None:
+def fees_wanted_for(at: datetime) -> timedelta:
+    """How old a payment may be whose fee is asked for at this instant: once a day a month, once an hour a day."""
+    if at.minute:
+        return timedelta(hours=1)
+    return timedelta(days=1) if at.hour else timedelta(days=30)
+
+
+async def _fetch_fees(desk: Desk, caller: Caller, since: datetime, only: OrganizationId | None = None) -> None:
     clerk = Clerk.at(desk)
 
     async def ask(left: Left) -> object:
         return await clerk.ask(left.organization, left.payment, caller)
 
-    after = Left(only, FIRST) if only else None
-    while page := await desk.database.read(SWEEPING, sweeping.list_without_fee, after, PAGE):
-        await _each([left for left in page if only in (None, left.organization)], ask)
-        after = page[-1]
-        if only not in (None, after.organization):
-            break
+    async def page(after: Left | None) -> list[Left]:
+        return await desk.database.read(SWEEPING, sweeping.list_without_fee, since, only, after, PAGE)
+
+    await _sweep(page, ask)
+
+
+async def _sweep(
+    page: Callable[[Left | None], Awaitable[list[Left]]], see_to: Callable[[Left], Awaitable[object]]
+) -> None:
+    """Page after page to the end, or as far as the time of a run goes: nobody waits behind those who cannot be seen
+    to."""
+    clock = asyncio.get_running_loop().time
+    ends = clock() + LONGEST_RUN.total_seconds()
+    after: Left | None = None
+    while clock() < ends and (lefts := await page(after)):
+        await _each(lefts, see_to)
+        after = lefts[-1]
 
 
 async def _each(lefts: Sequence[Left], see_to: Callable[[Left], Awaitable[object]]) -> None:
@@ -190,6 +281,8 @@ async def _each(lefts: Sequence[Left], see_to: Callable[[Left], Awaitable[object
         async with places:
             try:
                 await see_to(left)
+            except Refusal as refusal:
+                logger().warning("payment.not_seen_to", paymentId=str(left.payment), reason=refusal.code)
             except Exception:  # noqa: BLE001  The next run finds it again.
                 logger().exception("payment.not_seen_to", paymentId=str(left.payment))
 

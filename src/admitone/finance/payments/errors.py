@@ -110,12 +110,37 @@ class NotReturnable(Conflict):
     code = "NOTHING_UNAPPLIED"
 
 
+class CommissionTooMuch(Conflict):
+    """Of this payment there is not so much that could be held or kept as a commission."""
+
+    code = "COMMISSION_TOO_MUCH"
+
+
 class GatewayRefused(Conflict):
     """The payment provider refused this payment."""
 
     code = "GATEWAY_REFUSED"
     next_step = "Try another way of paying."
     reason: str
+
+
+class ProviderUnanswered(Unavailable):
+    """The payment provider gave no answer that we understand."""
+
+    code = "PROVIDER_UNANSWERED"
+
+
+class NotAtProvider(NotFound):
+    """The payment provider does not know what we ask about."""
+
+    code = "NOT_AT_PROVIDER"
+
+
+class ReturnSpent(Conflict):
+    """The payment provider was asked as often as we ask by ourselves, and did not answer."""
+
+    code = "RETURN_SPENT"
+    next_step = "Look at the provider whether the money went back, then decide again."
 
 
 class ForeignReference(Conflict):

@@ -126,6 +126,29 @@ class PaymentIncomplete(Fact, frozen=True):
     payment_id: PaymentId
 
 
+class PaymentBooked(Fact, frozen=True):
+    """The books have more of it, and it stands where it stood: for whoever shows it, not for whoever sold it."""
+
+    name = "payment.booked"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+
+
+class PaymentContradicted(Fact, frozen=True):
+    """Something was told that cannot be as the payment stands: it stays as it is, the books have what was told, and
+    somebody looks."""
+
+    name = "payment.contradicted"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+    status: str
+    told: str
+
+
 class AttemptsSpent(Fact, frozen=True):
     """It failed as often as it may, or somebody began anew; the charge is closed at the provider."""
 
@@ -148,6 +171,18 @@ class ReceiptUnapplied(Fact, frozen=True):
     reason: str
     amount_minor: int
     currency: str
+
+
+class ReceiptChanged(Fact, frozen=True):
+    """What became of money that paid for nothing; `OPEN`: it is with us again."""
+
+    name = "payment.receipt_changed"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+    capture_key: str
+    state: str
 
 
 class ProcessorFeesFinal(Fact, frozen=True):
@@ -215,8 +250,11 @@ class RiskHoldChanged(Fact, frozen=True):
 FACTS: Final[tuple[type[Fact], ...]] = (
     *BY_STATUS.values(),
     PaymentIncomplete,
+    PaymentBooked,
+    PaymentContradicted,
     AttemptsSpent,
     ReceiptUnapplied,
+    ReceiptChanged,
     ProcessorFeesFinal,
     FreeCheckoutDenied,
     AccountChanged,

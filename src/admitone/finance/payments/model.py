@@ -1,5 +1,6 @@
 """What a payment is, in which states it can be, and what is asked of this package."""
 
+import hashlib
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -152,7 +153,19 @@ class FeesStatus(StrEnum):
 
 
 APPLIED: Final = "APPLIED"
-"""The kind of the one fact that no provider tells: somebody here decided that the money pays for its source."""
+"""Somebody here decided that the money pays for its source."""
+COMMISSION_HELD: Final = "COMMISSION_HELD"
+"""What was sold is confirmed, and so much of the money is the platform's, should nothing go back (U-07)."""
+COMMISSION_KEPT: Final = "COMMISSION_KEPT"
+"""So much of what is held does not go back with the money (U-06)."""
+OURS: Final = frozenset({APPLIED, COMMISSION_HELD, COMMISSION_KEPT})
+"""The kinds of facts that no provider tells."""
+
+
+LONGEST_KEY: Final = 180
+"""Of what the provider tells: ours, which name it, are longer."""
+LONGEST_REFERENCE: Final = 200
+LONGEST_CODE: Final = 100
 
 
 class RecordedFact(msgspec.Struct, frozen=True):
@@ -167,12 +180,18 @@ class RecordedFact(msgspec.Struct, frozen=True):
     total_minor: int = 0
     fee_minor: int = 0
     code: str = ""
+    charge: str = ""
     ordinal: int = 0
     """The order in which we learnt it."""
 
     @classmethod
     def of(cls, fact: ProviderFact) -> "RecordedFact":
-        return cls(**msgspec.structs.asdict(fact))
+        """Cut to what is kept: a provider's words may be of any length."""
+        given = msgspec.structs.asdict(fact)
+        given |= {name: given[name][:LONGEST_REFERENCE] for name in ("reference", "charge")}
+        if len(fact.key) > LONGEST_KEY:
+            given["key"] = f"{fact.kind.lower()}:{hashlib.sha256(fact.key.encode()).hexdigest()}"
+        return cls(**(given | {"code": fact.code[:LONGEST_CODE]}))
 
 
 class Payment(msgspec.Struct, frozen=True):
@@ -235,6 +254,10 @@ class GatewayIntent(msgspec.Struct, frozen=True):
     reason: str | None = None
     answer: bytes | None = None
     created_at: datetime | None = None
+    capture_key: str | None = None
+    """Of a return: which receipt goes back."""
+    unanswered: int = 0
+    """How often a return was ordered and not answered."""
 
 
 class Way(msgspec.Struct, frozen=True):

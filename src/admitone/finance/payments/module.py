@@ -1,7 +1,16 @@
 """The manifest of payments."""
 
 from admitone.finance.payments import errands, routes
-from admitone.finance.payments.facts import FACTS, AccountUnclear, AttemptsSpent, PaymentIncomplete, ReceiptUnapplied
+from admitone.finance.payments.facts import (
+    FACTS,
+    AccountUnclear,
+    AttemptsSpent,
+    PaymentContradicted,
+    PaymentIncomplete,
+    PaymentNeedsManual,
+    ReceiptChanged,
+    ReceiptUnapplied,
+)
 from admitone.finance.payments.model import INTENT, PAYMENT, RECEIPT
 from admitone.finance.payments.routes.wires import FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW
 from admitone.kernel.jobs import Schedule, Subscription
@@ -18,6 +27,9 @@ MODULE = Module(
         errands.ask_provider,
         errands.close_spent,
         errands.see_to_receipt,
+        errands.see_to_contradiction,
+        errands.see_to_unpaid,
+        errands.tell_of_receipt,
         errands.ask_about_account,
         errands.fetch_fees_of,
         errands.complete_intents,
@@ -28,6 +40,9 @@ MODULE = Module(
         Subscription(PaymentIncomplete, errands.ask_provider),
         Subscription(AttemptsSpent, errands.close_spent),
         Subscription(ReceiptUnapplied, errands.see_to_receipt),
+        Subscription(PaymentContradicted, errands.see_to_contradiction),
+        Subscription(PaymentNeedsManual, errands.see_to_unpaid),
+        Subscription(ReceiptChanged, errands.tell_of_receipt),
         Subscription(AccountUnclear, errands.ask_about_account),
     ),
     schedules=(
@@ -53,7 +68,8 @@ MODULE = Module(
         "store.sweeping.LIST_UNSETTLED",
         "store.sweeping.LIST_OVERDUE",
         "store.sweeping.LIST_WITHOUT_FEE",
+        "store.sweeping.LIST_WITHOUT_FEE_OF",
     ),
-    listed_indexes=("payment_of_identity", "payment_overdue", "gateway_intent_unsettled"),
+    listed_indexes=("payment_of_identity", "payment_overdue", "payment_without_fee", "gateway_intent_unsettled"),
     definer_functions=("put_refs", "find_refs"),
 )

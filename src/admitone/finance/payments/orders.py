@@ -53,6 +53,6 @@ def return_order(payment: Payment, intent: GatewayIntent, caller: Caller) -> Ref
         charge=payment.charge_id,
         amount_minor=intent.amount_minor,
         currency=intent.currency,
-        application_fee_minor=payment.fee_minor if is_theirs else 0,
+        application_fee_minor=min(payment.fee_minor, intent.amount_minor) if is_theirs else 0,
         reverse_transfer=is_theirs,
     )

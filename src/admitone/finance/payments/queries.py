@@ -23,7 +23,7 @@ async def find_with_net(tx: Tx, payment: PaymentId) -> tuple[Payment, int | None
     found = await find_payment(tx, payment)
     if found is None:
         return None
-    net = (await ledger.net_of(tx, [payment])).get(payment)
+    net = (await ledger.net_of(tx, [payment])).get((payment, found.currency))
     return found, net.minor if net else None
 
 

@@ -8,6 +8,7 @@ from admitone.finance.pricing.errors import (
     FeeUnknown,
     NothingToPrice,
     TaxesExceedPrice,
+    TaxNotWithheld,
     TooManyLines,
 )
 from admitone.finance.pricing.model import (
@@ -45,6 +46,7 @@ __all__ = (
     "Tampered",
     "Target",
     "TaxItem",
+    "TaxNotWithheld",
     "TaxesExceedPrice",
     "Terms",
     "TooManyLines",

@@ -39,8 +39,9 @@ async def set_policies(tx: Tx, changes: Sequence[PolicyChange]) -> list[Policy |
     platforms = tx.scope.organization == PLATFORM_ORGANIZATION
     if not platforms:
         await get_organization(tx)
-    newest = dict((await store.find_newest(tx, [change.target for change in changes], [])).policies)
+    # The number first: what somebody else changes after it takes the next one, and we are overtaken.
     last = await store.last_policy(tx)
+    newest = dict((await store.find_newest(tx, [change.target for change in changes], [])).policies)
     outcomes: list[Policy | Refusal] = []
     fresh, entries = [], []
     for change in changes:
@@ -95,8 +96,9 @@ async def choose_modes(tx: Tx, choices: Sequence[ModeChoice]) -> list[Choice | R
     """How the fee is shown from now on, where the organisation is the merchant. What is chosen already stays."""
     await get_organization(tx)
     types = [each.source_type for each in choices if each.source_type]
+    last = await store.last_choice(tx)  # First, as above.
     newest = await store.find_newest(tx, [Target(), *map(Target, types)], types)
-    now, last = dict(newest.choices), await store.last_choice(tx)
+    now = dict(newest.choices)
     outcomes: list[Choice | Refusal] = []
     fresh, entries = [], []
     for each in choices:

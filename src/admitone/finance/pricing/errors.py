@@ -41,6 +41,12 @@ class TaxesExceedPrice(Invalid):
     code = "TAXES_EXCEED_PRICE"
 
 
+class TaxNotWithheld(Invalid):
+    """Nobody would withhold this tax: the money goes to whoever sells."""
+
+    code = "TAX_NOT_WITHHELD"
+
+
 class FeeUnknown(Conflict):
     """There is no fee policy for this."""
 
@@ -83,6 +89,6 @@ class FeePolicyNotFound(NotFound):
 
 
 class FeePolicyNeeded(Conflict):
-    """The rule for everything cannot be retired, only changed."""
+    """This rule cannot be retired, only changed."""
 
     code = "FEE_POLICY_NEEDED"

@@ -1,7 +1,8 @@
 """Policies, and what a price is made of.
 
-Promise: a snapshot has one text, and one text has one hash: keys in order, no spaces, whole numbers only. Whoever reads
-the text again gets the snapshot that was priced, or an error, and never another price.
+Promise: a snapshot is written as one text, and one text has one hash: keys in order, no spaces, whole numbers only.
+Whoever reads the text again gets the snapshot that was priced, or an error, and never another price. A text is read
+as it was written, whichever version wrote it: what it does not say has its default, what we do not know is left there.
 """
 
 from collections.abc import Sequence
@@ -131,8 +132,8 @@ class ModeChoice(msgspec.Struct, frozen=True):
 # -- Snapshots
 
 
-class Part(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """A part of a snapshot, under its names on paper."""
+class Part(msgspec.Struct, frozen=True, rename="camel"):
+    """A part of a snapshot, under its names on paper. A new field needs a default: what was kept does not say it."""
 
 
 class TaxItem(Part, frozen=True):
@@ -237,13 +238,12 @@ class Priced(msgspec.Struct, frozen=True):
     @classmethod
     def read(cls, text: str, hash_: str) -> "Priced":
         """What was kept, if it is still what was priced; else `Tampered`."""
+        if sha256(text.encode()).hexdigest() != hash_:
+            raise Tampered("the text is not the one that was priced")
         try:
-            priced = cls.of(_DECODER.decode(text))
+            return cls(_DECODER.decode(text), text, hash_)
         except msgspec.DecodeError as unreadable:
             raise Tampered("the text is no snapshot") from unreadable
-        if (priced.text, priced.hash) != (text, hash_):
-            raise Tampered("the text is not the one that was priced")
-        return priced
 
 
 class Tampered(Exception):

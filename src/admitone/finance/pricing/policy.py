@@ -3,9 +3,10 @@
 Promise: `compute_pricing` is the one function that makes a price (FIN-033), from whole minor units, in the one order of
 FIN-031: lines, discounts, taxes, fee, total. Every step rounds half up by itself. What cannot be a price is refused.
 
-A rule for one source comes before one for its type, and that before one for everything; where both the organisation
-and the platform have one, the organisation's; of those, one for the currency before one for all. A retired version is
-none.
+The platform's rule for everything is the weakest, then comes the organisation's for everything, then one for the type
+of source, then one for the source (FIN-033). For a type, the organisation's own comes before the platform's; but the
+platform's for a type comes before the organisation's for everything. Of those, one for the currency comes before one
+for all. A retired version is none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +23,7 @@ from admitone.finance.pricing.errors import (
     FeePolicyNotFound,
     NothingToPrice,
     TaxesExceedPrice,
+    TaxNotWithheld,
     TooManyLines,
 )
 from admitone.finance.pricing.model import (
@@ -39,7 +41,7 @@ from admitone.finance.pricing.model import (
     Terms,
 )
 from admitone.finance.pricing.port import Discount
-from admitone.finance.sources.api import SOURCE_TYPES, Flow, SettlementModel, Source, SourceType
+from admitone.finance.sources.api import LARGEST_AMOUNT, SOURCE_TYPES, Flow, SettlementModel, Source, SourceType
 from admitone.finance.sources.port import Offer, Tax, TaxBearer
 from admitone.kernel.errors import Refusal
 from admitone.kernel.money import BASIS_POINTS, AmountTooLarge, Money, currencies
@@ -49,8 +51,11 @@ DEAREST: Final = 10**12
 MOST_OF_A_THING: Final = 10_000
 COMMISSION_BPS: Final = (500, 2500)
 """Of stays, whatever is agreed (MOR-022)."""
-LARGEST_PRICE: Final = 2**53 - 1
-"""The largest whole number that every reader of JSON reads as it was written."""
+NEEDED: Final = frozenset({Target(), Target(SourceType.STAY_RESERVATION)})
+"""Rules of the platform that can be changed and not retired: what has no other has the first, and without the second a
+stay would have that one, which knows no bounds."""
+WITHHOLDING: Final = frozenset({Flow.STAY})
+"""Where the platform holds the money and can keep a tax out of it: elsewhere nobody would."""
 
 
 # -- Which rule holds
@@ -121,7 +126,7 @@ def why_not_change(change: PolicyChange, before: Policy | None, *, platforms: bo
         return _why_not_terms(target, terms)
     if before is None or before.retired:
         return FeePolicyNotFound()
-    return FeePolicyNeeded() if platforms and target == Target() else None
+    return FeePolicyNeeded() if platforms and target in NEEDED else None
 
 
 def _why_not_terms(target: Target, terms: Terms) -> Refusal | None:
@@ -138,8 +143,12 @@ def _why_not_terms(target: Target, terms: Terms) -> Refusal | None:
         return FeePolicyInvalid(what="min")
     if not is_allowed(terms.fee_mode, terms):
         return AbsorbedNotAllowed()
+    return _why_not_commission(target.source_type, terms)
+
+
+def _why_not_commission(source_type: SourceType | None, terms: Terms) -> Refusal | None:
     least, most = COMMISSION_BPS
-    if target.source_type is SourceType.STAY_RESERVATION and not least <= terms.fee_bps <= most:
+    if source_type is SourceType.STAY_RESERVATION and not least <= terms.fee_bps <= most:
         return CommissionOutOfRange(least_bps=least, most_bps=most)
     return None
 
@@ -155,12 +164,21 @@ def why_not(offer: Offer) -> Refusal | None:
         return NothingToPrice()
     if len(offer.lines) > MOST_LINES or len(offer.taxes) > MOST_LINES:
         return TooManyLines(most=MOST_LINES)
-    checks = [("discount", offer.discount_minor, 0, LARGEST_PRICE)]
+    checks = [("discount", offer.discount_minor, 0, LARGEST_AMOUNT)]
     for line in offer.lines:
         checks.append(("unitPrice", line.unit_price_minor, 0, DEAREST))
         checks.append(("quantity", line.quantity, 1, MOST_OF_A_THING))
     checks += [("taxRate", tax.rate_bps, 0, BASIS_POINTS) for tax in offer.taxes]
-    return _first_invalid(checks)
+    return _first_invalid(checks) or _why_not_taxes(offer)
+
+
+def _why_not_taxes(offer: Offer) -> Refusal | None:
+    """A tax that nobody withholds would take the platform's fee away, and be paid to nobody."""
+    rates = {bearer: sum(tax.rate_bps for tax in offer.taxes if tax.bearer is bearer) for bearer in TaxBearer}
+    if max(rates.values()) > BASIS_POINTS:
+        return AmountInvalid(what="taxRate")
+    withheld = any(tax.bearer is TaxBearer.OWNER for tax in offer.taxes)
+    return TaxNotWithheld() if withheld and SOURCE_TYPES[offer.source.type].flow not in WITHHOLDING else None
 
 
 def _first_invalid(checks: Iterable[tuple[str, int, int, int]]) -> AmountInvalid | None:
@@ -174,16 +192,18 @@ def _first_invalid(checks: Iterable[tuple[str, int, int, int]]) -> AmountInvalid
 def compute_pricing(offer: Offer, rule: InForce, promised: Sequence[Discount] = ()) -> Snapshot | Refusal:
     """The price of an offer. One that is too large, or made of what is no amount, is refused."""
     amounts = (amount for each in promised for amount in (each.amount_minor, each.value))
-    refusal = why_not(offer) or _first_invalid(("promotion", amount, 0, LARGEST_PRICE) for amount in amounts)
+    refusal = why_not(offer) or _first_invalid(("promotion", amount, 0, LARGEST_AMOUNT) for amount in amounts)
     if refusal:
         return refusal
     if rule.currency not in (None, offer.currency):
         return CurrenciesMixed()
+    if refusal := _why_not_commission(offer.source.type, rule.terms):
+        return refusal
     try:
         snapshot = _priced(offer, rule, promised)
     except AmountTooLarge as too_large:
         return too_large
-    if max(snapshot.gross, snapshot.total) > LARGEST_PRICE:
+    if max(snapshot.gross, snapshot.total) > LARGEST_AMOUNT:
         return AmountTooLarge()
     return snapshot if snapshot.withheld_taxes <= snapshot.subtotal else TaxesExceedPrice()
 

@@ -269,7 +269,8 @@ async def choose_mode(call: Call, request: ModeRequest) -> ModeAnswer:
 
 class SetRequest(Wire, kw_only=True):
     organization: OrganizationId | None = None
-    """Whose; left out, everybody's who has none of their own."""
+    """Whose; left out, the platform's: for everything, it holds for whoever has no other rule; for a type, for whoever
+    has none of their own for that type, and comes before what they have for everything."""
     source_type: SourceType | None = None
     source_id: SourceId | None = None
     currency: CurrencyCode | None = None

@@ -1,6 +1,7 @@
 """The door for other packages: the words that all of finance shares."""
 
 from admitone.finance.sources.model import (
+    LARGEST_AMOUNT,
     SOURCE_TYPES,
     Bearer,
     Flow,
@@ -14,6 +15,7 @@ from admitone.finance.sources.model import (
 )
 
 __all__ = (
+    "LARGEST_AMOUNT",
     "SOURCE_TYPES",
     "Bearer",
     "Flow",

@@ -8,6 +8,10 @@ from msgspec import Meta
 
 from admitone.kernel.ids import Id
 
+LARGEST_AMOUNT: Final = 2**53 - 1
+"""Of anything that is priced, paid or posted: the largest whole number that every reader of JSON reads as it was
+written. The tables of payments and of the ledger say the same."""
+
 
 class PaymentId(Id, prefix="pay"):
     """One payment."""

@@ -19,6 +19,9 @@ from admitone.kernel.scope import GLOBAL, Caller
 
 UnitPrice = Annotated[int, Meta(ge=0, le=10**12)]
 Quantity = Annotated[int, Meta(ge=1, le=10_000)]
+LONGEST_DESCRIPTION: Final = 200
+MOST_SUBJECTS: Final = 20
+LONGEST_SUBJECT: Final = 200
 Rate = Annotated[int, Meta(ge=0, le=10_000)]
 
 
@@ -81,6 +84,12 @@ class Offer(msgspec.Struct, frozen=True):
     free_per_person: int = 1
     guest_allowed: bool = False
     """Whether somebody who is not signed in may pay (FIN-017)."""
+
+    def __post_init__(self) -> None:
+        """What is only read by people is cut; what decides whether it is sold is whole, or the vertical has a bug."""
+        if len(self.subjects) > MOST_SUBJECTS or not all(0 < len(each) <= LONGEST_SUBJECT for each in self.subjects):
+            raise ValueError(f"{self.source} has too many subjects, or too long ones")
+        msgspec.structs.force_setattr(self, "description", self.description[:LONGEST_DESCRIPTION])
 
 
 class Shop(Protocol):

@@ -1,8 +1,9 @@
 """Whose an event is. Pure.
 
 Promise (FIN-063): what we wrote down ourselves decides first, references before accounts. Metadata may confirm; alone
-they count only for an object that we created, so what they name must be a payment of that organisation, which its own
-transaction checks. Two answers are none.
+they count only for an object on the platform's own account, which nobody but us can write to, and what they name must
+be a payment of that organisation, which its own transaction checks. On an organisation's account its owner writes
+whatever they like into metadata, so there only a reference says which payment it is. Two answers are none.
 """
 
 from collections.abc import Mapping
@@ -45,7 +46,8 @@ def whose(event: ProviderEvent, owners: Owners) -> Whose | Refusal:
         return NotYetResolved()
     if organizations:
         [organization] = organizations
-        payment = next(iter(payments), event.payment if claimed else None)
+        believed = event.payment if claimed and not event.envelope.account else None
+        payment = next(iter(payments), believed)
         basis = Basis.REFERENCE if any(ref in owners for ref in event.refs) else Basis.ACCOUNT
         return _complete(event, Whose(organization, payment, basis))
     return _of_nobody_we_know(event, claimed)

@@ -49,9 +49,10 @@ INSERT_RECEIPTS = Insert(
 )
 INSERT_PAYLOADS = Insert("webhooks.payload", {"receipt_id": "uuid", "sealed": "bytea", "created_at": "timestamptz"})
 FIND_BY_NAME = """
-    SELECT r.id, r.source, r.external_id, r.type, r.state, r.round, r.organization_id = $1 AS is_here
+    SELECT r.id, r.source, r.external_id, r.type, r.state, r.round
       FROM webhooks.receipt AS r
      WHERE r.external_id = ANY($2::text[])
+       AND $1::uuid = '00000000-0000-7000-8000-000000000001'
 """
 
 
@@ -132,7 +133,7 @@ async def insert_receipts(tx: Tx, receipts: Sequence[NewReceipt]) -> list[NewRec
 
 
 async def find_by_name(tx: Tx, names: Sequence[Name]) -> dict[Name, Record]:
-    """Whoever's they are."""
+    """Whoever's they are, for the platform, which alone sees them all."""
     wanted = set(names)
     rows = await tx.fetch(FIND_BY_NAME, [external_id for _, external_id in names]) if names else []
     return {name: row for row in rows if (name := (row["source"], row["external_id"])) in wanted}

@@ -36,6 +36,7 @@ PROVE: Final = [
 CLEAR: Final = [Button("clear", "The bank pays"), Button("fail_clearing", "The bank declines")]
 DECIDE: Final = [Button("win", "The organisation wins"), Button("lose", "The cardholder wins")]
 ARRIVING: Final = [Button("settle_refund", "The refund arrives"), Button("fail_refund", "The refund comes back")]
+ARRIVED: Final = [Button("return_refund", "The refund that had arrived comes back")]
 REFUND: Final = [
     Button("refund", "Refund", amount="Minor units (empty: all that is left)"),
     Button("refund", "Refund, slowly", amount="Minor units (empty: all that is left)", pending="true"),
@@ -78,9 +79,10 @@ def _provider(intent: Intent) -> list[Group]:
     )
     is_disputed = bool(paid.disputes) and paid.disputes[-1].status == "needs_response"
     arriving = ARRIVING if any(each.status == "pending" for each in paid.refunds) else []
+    arrived = ARRIVED if any(each.status == "succeeded" for each in paid.refunds) else []
     opens = [] if intent.pix or is_disputed else [Button("dispute", "Open a dispute")]
     return [
         ("Fees", fees),
-        ("Refunds", [*(REFUND if paid.refundable else []), *arriving]),
+        ("Refunds", [*(REFUND if paid.refundable else []), *arriving, *arrived]),
         ("Disputes", DECIDE if is_disputed else opens),
     ]

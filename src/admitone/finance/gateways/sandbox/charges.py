@@ -5,7 +5,7 @@ intent after it, the events to tell, the rows of the provider's books, and what 
 at most once, no more goes back than came, and time along one charge only rises.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -75,6 +75,15 @@ class Step:
     timers: list[tuple[int, str]] = field(default_factory=list)
     account: str | None = None
     """Whose event it is, where it is not the platform's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Returning:
+    """What is to go back, and whose it was."""
+
+    amount: int
+    application_fee: int = 0
+    reverse_transfer: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,20 +157,24 @@ class Till:
 
     # -- After the capture
 
-    def refund(self, key: str, amount: int, *, pending: bool) -> Step:
+    def refund(self, key: str, back: Returning, *, pending: bool) -> Step:
         attempt = self._paid()
-        if not 0 < amount <= attempt.refundable:
+        if not 0 < back.amount <= attempt.refundable:
             code = "charge_already_refunded" if attempt.refundable == 0 else "amount_too_large"
             raise No(code, f"{attempt.refundable} can be refunded", intent=self.intent)
+        if not 0 <= back.application_fee <= self.intent.application_fee_amount - attempt.application_fee_refunded:
+            raise No("parameter_invalid", "no more of the fee goes back than was taken", intent=self.intent)
         refund = Refund(
             id=self.new_id("re", self.intent.id, len(attempt.refunds)),
             status="pending",
             created=self.at // MILLION,
             status_transitions={"pending": self.at} if pending else {},
-            amount=amount,
+            amount=back.amount,
             currency=attempt.currency,
             charge=attempt.id,
             payment_intent=self.intent.id,
+            refund_application_fee=back.application_fee,
+            reverse_transfer=back.reverse_transfer,
             metadata={**self.intent.metadata, "order_key": key},
         )
         attempt = replace(attempt, refunds=(*attempt.refunds, refund))
@@ -177,13 +190,19 @@ class Till:
             raise No("resource_missing", "no refund of this charge is on its way", status=404)
         if paid:
             return self._refunded(attempt, refund)
-        failed = replace(
-            refund,
-            status="failed",
-            failure_reason="expired_or_canceled_card",
-            status_transitions=self._moved(refund, "failed"),
-        )
+        failed = self._failed_refund(refund)
         return self._step(_with_refund(attempt, failed), {}, ("charge.refund.updated", failed))
+
+    def return_refund(self, name: str) -> Step:
+        """A refund that had arrived comes back after all, to the platform; what else moved with it stays there."""
+        attempt = self._paid()
+        refund = next((each for each in attempt.refunds if each.id == name and each.status == "succeeded"), None)
+        if refund is None:
+            raise No("resource_missing", "no refund of this charge has arrived", status=404)
+        failed = self._failed_refund(refund)
+        attempt = replace(_with_refund(attempt, failed), amount_refunded=attempt.amount_refunded - failed.amount)
+        moved = self._movement(MovementKind.REFUND_RETURNED, failed.id, failed.amount)
+        return self._step(attempt, {}, ("charge.refund.updated", failed), moved)
 
     def tell_fees(self) -> Step:
         """The fee is final. Told already, it stays as it was."""
@@ -258,14 +277,31 @@ class Till:
         changes: dict[str, Any] = {"status": word, "amount_received": attempt.amount}
         if session:
             changes["session"] = replace(session, status="complete", payment_status="paid")
-        moved = self._movement(MovementKind.CHARGE, attempt.id, attempt.amount)
+        moved = self._split(attempt)
         told = "pix.charge.paid" if self.intent.pix else "payment_intent.succeeded"
-        step = self._step(attempt, changes, (told, None), moved)
+        step = self._step(attempt, changes, (told, None), *moved)
         if session and session.status != "complete":
             step.events.append(("checkout.session.completed", _session_event(step.thing)))
         if self.terms.fees_after is not None:
             step.timers.append((self.at + self.terms.fees_after // timedelta(microseconds=1), "tell_fees"))
         return step
+
+    def _split(self, attempt: Attempt) -> Iterator[MovementRow]:
+        """Where the money went: to the organisation's account, if it was for one, less the platform's fee."""
+        yield self._movement(MovementKind.CHARGE, attempt.id, attempt.amount)
+        if self.intent.destination:
+            yield self._movement(MovementKind.TRANSFER, attempt.id, attempt.amount)
+            if fee := min(self.intent.application_fee_amount, attempt.amount):
+                yield self._movement(MovementKind.APPLICATION_FEE, attempt.id, fee)
+
+    def _returned(self, refund: Refund) -> Iterator[MovementRow]:
+        """Where it came from."""
+        yield self._movement(MovementKind.REFUND, refund.id, refund.amount)
+        if self.intent.destination:
+            if refund.reverse_transfer:
+                yield self._movement(MovementKind.TRANSFER_REVERSED, refund.id, refund.amount)
+            if fee := refund.refund_application_fee:
+                yield self._movement(MovementKind.APPLICATION_FEE_REFUNDED, refund.id, fee)
 
     def _failed(self, attempt: Attempt, code: str) -> Step:
         moved = self._moved(attempt, "failed")
@@ -296,10 +332,14 @@ class Till:
         done = replace(refund, status="succeeded", total=total, status_transitions=self._moved(refund, "succeeded"))
         attempt = replace(_with_refund(attempt, done), amount_refunded=total)
         step = self._step(attempt, {}, ("charge.refunded", self._shown(attempt)))
-        step.movements.append(self._movement(MovementKind.REFUND, done.id, done.amount))
+        step.movements.extend(self._returned(done))
         if refund.status_transitions:
             step.events.append(("charge.refund.updated", done))
         return step
+
+    def _failed_refund(self, refund: Refund) -> Refund:
+        moved = self._moved(refund, "failed")
+        return replace(refund, status="failed", failure_reason="expired_or_canceled_card", status_transitions=moved)
 
     def _step(self, attempt: Attempt, changes: dict[str, Any], told: tuple[str, Any], *moved: MovementRow) -> Step:
         """The intent with its attempt as it is now; an event without an object is about the intent."""

@@ -40,13 +40,21 @@ class Courier:
         self._listener = listener.rstrip("/")
 
     async def run(self) -> None:
-        """For ever."""
-        async with Outbound(_Untroubled(), Metrics()) as outbound:
+        """For ever. One that is not heard yet takes one place, however often it falls due meanwhile."""
+        async with Outbound(_Untroubled(), Metrics()) as outbound, asyncio.TaskGroup() as group:
+            under_way: dict[int, asyncio.Task[None]] = {}
             while True:
-                due = self._simulator.due_deliveries(AT_ONCE)
-                await asyncio.gather(*(self._deliver(outbound, delivery) for delivery in due))
-                if not due:
+                under_way = {own: task for own, task in under_way.items() if not task.done()}
+                places = AT_ONCE - len(under_way)
+                for each in self._simulator.due_deliveries(places) if places else ():
+                    if each.id not in under_way:
+                        under_way[each.id] = group.create_task(self._deliver(outbound, each))
+                if not under_way:
                     await asyncio.sleep(PAUSE.total_seconds())
+                else:
+                    await asyncio.wait(
+                        under_way.values(), timeout=PAUSE.total_seconds(), return_when=asyncio.FIRST_COMPLETED
+                    )
 
     async def _deliver(self, outbound: Outbound, delivery: Delivery) -> None:
         request = Request(

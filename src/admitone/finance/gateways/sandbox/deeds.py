@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from admitone.finance.gateways.sandbox import accounts
-from admitone.finance.gateways.sandbox.charges import Card, NewId, Step, Terms, Till
+from admitone.finance.gateways.sandbox.charges import Card, NewId, Returning, Step, Terms, Till
 from admitone.finance.gateways.sandbox.faults import Dice
 from admitone.finance.gateways.sandbox.objects import Intent
 
@@ -31,6 +31,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     pending: bool = False
     """The refund takes its time."""
     refund: str = ""
+    refund_application_fee: int = 0
+    reverse_transfer: bool = True
     key: str = ""
 
 
@@ -57,17 +59,22 @@ def _refund(till: Till, options: Options, dice: Dice) -> Step:
     left = till.intent.paid.refundable if till.intent.paid else 0
     drawn = dice.hits(dice.faults.refund_pending)
     amount = left if options.amount is None else options.amount
-    step = till.refund(options.key, amount, pending=options.pending or drawn)
+    back = Returning(amount, options.refund_application_fee, reverse_transfer=options.reverse_transfer)
+    step = till.refund(options.key, back, pending=options.pending or drawn)
     if drawn:
         fails = dice.hits(dice.faults.refund_failed)
         step.timers.append((till.at, "fail_refund" if fails else "settle_refund"))
     return step
 
 
-def _pending_refund(till: Till, options: Options) -> str:
-    """The one that is named, else the oldest that is on its way."""
+def _refund_in(word: str, till: Till, options: Options) -> str:
+    """The one that is named, else the oldest with this status."""
     refunds = till.intent.paid.refunds if till.intent.paid else ()
-    return options.refund or next((each.id for each in refunds if each.status == "pending"), "")
+    return options.refund or next((each.id for each in refunds if each.status == word), "")
+
+
+def _settle(till: Till, options: Options, *, paid: bool) -> Step:
+    return till.settle_refund(_refund_in("pending", till, options), paid=paid)
 
 
 DEEDS: Final[dict[tuple[str, str], Deed]] = {
@@ -79,8 +86,9 @@ DEEDS: Final[dict[tuple[str, str], Deed]] = {
     ("Intent", "cancel"): _charge(lambda till, _o, _d: till.cancel()),
     ("Intent", "expire"): _charge(lambda till, _o, _d: till.expire()),
     ("Intent", "refund"): _charge(_refund),
-    ("Intent", "settle_refund"): _charge(lambda till, o, _d: till.settle_refund(_pending_refund(till, o), paid=True)),
-    ("Intent", "fail_refund"): _charge(lambda till, o, _d: till.settle_refund(_pending_refund(till, o), paid=False)),
+    ("Intent", "settle_refund"): _charge(lambda till, o, _d: _settle(till, o, paid=True)),
+    ("Intent", "fail_refund"): _charge(lambda till, o, _d: _settle(till, o, paid=False)),
+    ("Intent", "return_refund"): _charge(lambda till, o, _d: till.return_refund(_refund_in("succeeded", till, o))),
     ("Intent", "tell_fees"): _charge(lambda till, _o, _d: till.tell_fees()),
     ("Intent", "adjust_fee"): _charge(lambda till, o, _d: till.adjust_fee(o.amount or 0)),
     ("Intent", "dispute"): _charge(lambda till, o, _d: till.dispute(o.amount)),

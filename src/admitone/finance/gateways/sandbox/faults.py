@@ -25,6 +25,12 @@ class CallFault(StrEnum):
     """It did it, and answers 500."""
     LOST = "lost"
     """It did it, and its answer never arrives."""
+    BUSY = "busy"
+    """It answers 429 and did nothing."""
+    KEY_IN_USE = "key_in_use"
+    """It answers an order with 409: another one under the same key is still being done."""
+    STALE = "stale"
+    """It shows what it has as it was a while ago."""
 
 
 class Forgery(StrEnum):
@@ -43,6 +49,10 @@ class Faults:
     error_before: int = 0
     error_after: int = 0
     lost: int = 0
+    busy: int = 0
+    key_in_use: int = 0
+    stale: int = 0
+    stale_ms: int = 2_000
     slow: int = 0
     slow_ms: int = 200
     declined: int = 0
@@ -83,8 +93,12 @@ class Dice:
     """The one source of chance, thrown in the order of what happens."""
 
     def __init__(self, faults: Faults, seed: int) -> None:
-        self.faults = faults
         self._random = random.Random(seed)  # noqa: S311  A game must be the same again for the same seed.
+        self.misbehave(faults)
+
+    def misbehave(self, faults: Faults) -> None:
+        """From now on as these say, beginning with their script; what chance drew before is not drawn again."""
+        self.faults = faults
         self._script = list(faults.script)
 
     def hits(self, chance: int) -> bool:
@@ -104,6 +118,9 @@ class Dice:
             (CallFault.ERROR_BEFORE, self.faults.error_before),
             (CallFault.ERROR_AFTER, self.faults.error_after),
             (CallFault.LOST, self.faults.lost),
+            (CallFault.BUSY, self.faults.busy),
+            (CallFault.KEY_IN_USE, self.faults.key_in_use),
+            (CallFault.STALE, self.faults.stale),
         )
         return next((fault for fault, chance in chances if self.hits(chance)), CallFault.NONE)
 

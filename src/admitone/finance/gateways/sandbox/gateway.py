@@ -1,7 +1,8 @@
 """The sandbox as a gateway: the same adapter in process and over HTTP.
 
 Promise: 2xx is the answer; 402 is a decline, which is a fact of the charge; other 4xx is a refusal under the provider's
-own code; 5xx, an answer that cannot be read and one that never came are unknown. Nothing here is ever live.
+own code, but for 409 and 429; these, 5xx, an answer that cannot be read and one that never came are unknown. Nothing
+here is ever live.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -58,6 +59,8 @@ from admitone.kernel.outbound import (
 )
 from admitone.kernel.scope import Caller
 
+UNSAID: Final = (409, 429)
+"""Another call under the same key is not over, or there are too many: no answer to this one, and no refusal either."""
 DEPENDENCY: Final = Dependency("gateway:sandbox")
 
 Send = Callable[[Request, Caller], Awaitable[Outcome]]
@@ -309,7 +312,7 @@ def _read(outcome: Outcome, kind: type[Read]) -> Read | Trouble:
         return _untold(outcome)
     if outcome.status < 300:
         return _decoded(outcome.body, kind)
-    if outcome.status >= 500:
+    if outcome.status in UNSAID or outcome.status >= 500:
         return model.Unknown(f"answered {outcome.status}")
     failure = _decoded(outcome.body, Failure)
     if not isinstance(failure, Failure):

@@ -22,6 +22,7 @@ SCHEMA: Final = """
     CREATE TABLE IF NOT EXISTS event (
         sequence INTEGER PRIMARY KEY, about TEXT NOT NULL, type TEXT NOT NULL, account TEXT,
         created INTEGER NOT NULL, body BLOB NOT NULL);
+    CREATE INDEX IF NOT EXISTS event_by_creation ON event (created, sequence);
     CREATE TABLE IF NOT EXISTS movement (
         sequence INTEGER PRIMARY KEY, organization TEXT, body BLOB NOT NULL);
     CREATE INDEX IF NOT EXISTS movement_by_organization ON movement (organization, sequence);
@@ -33,14 +34,16 @@ SCHEMA: Final = """
     CREATE INDEX IF NOT EXISTS timer_by_time ON timer (due_at);
     CREATE TABLE IF NOT EXISTS answer (
         key TEXT PRIMARY KEY, digest BLOB NOT NULL, status INTEGER NOT NULL, body BLOB NOT NULL, at INTEGER NOT NULL);
+    CREATE INDEX IF NOT EXISTS answer_by_time ON answer (at);
 """
 APPEND_ONLY: Final = """
     CREATE TRIGGER IF NOT EXISTS {table}_{verb} BEFORE {verb} ON {table}
     BEGIN SELECT RAISE(ABORT, 'the books are only added to'); END;
 """
+LAST: Final = 2**63 - 1
 BOOKS: Final = ("object", "event", "movement")
 
-FIND_OBJECT: Final = "SELECT body FROM object WHERE id = ? ORDER BY version DESC LIMIT 1"
+FIND_OBJECT: Final = "SELECT body FROM object WHERE id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
 FIND_BY_KEY: Final = "SELECT id FROM object WHERE key = ? ORDER BY sequence LIMIT 2"
 INSERT_OBJECT: Final = "INSERT INTO object (id, version, born, key, body) VALUES (?, ?, ?, ?, ?)"
 LIST_NEWEST: Final = """
@@ -51,7 +54,19 @@ LIST_NEWEST: Final = """
      LIMIT ?
 """
 INSERT_EVENT: Final = "INSERT INTO event (about, type, account, created, body) VALUES (?, ?, ?, ?, ?)"
-LIST_EVENTS: Final = "SELECT sequence, body FROM event WHERE sequence > ? AND created >= ? ORDER BY sequence LIMIT ?"
+# The inner one finds what need not be read; a clock that was set back by less than a minute leaves nothing out.
+LIST_EVENTS: Final = """
+    SELECT sequence, body
+      FROM event
+     WHERE sequence > max(?1, coalesce((SELECT sequence
+                                          FROM event
+                                         WHERE created < ?2 - 60
+                                         ORDER BY created DESC, sequence DESC
+                                         LIMIT 1), 0))
+       AND created >= ?2
+     ORDER BY sequence
+     LIMIT ?3
+"""
 LIST_EVENTS_ABOUT: Final = """
     SELECT body
       FROM event
@@ -77,6 +92,7 @@ COUNT_DELIVERIES: Final = "SELECT count(*) FROM delivery"
 INSERT_TIMER: Final = "INSERT INTO timer (due_at, deed, id) VALUES (?, ?, ?)"
 TAKE_TIMERS: Final = "DELETE FROM timer WHERE due_at <= ? RETURNING due_at, deed, id"
 FIND_ANSWER: Final = "SELECT digest, status, body FROM answer WHERE key = ? AND at > ?"
+FORGET_ANSWERS: Final = "DELETE FROM answer WHERE at <= ?"
 KEEP_ANSWER: Final = "REPLACE INTO answer (key, digest, status, body, at) VALUES (?, ?, ?, ?, ?)"
 
 
@@ -125,8 +141,9 @@ class Journal:
 
     # -- The books
 
-    def find(self, name: str) -> bytes | None:
-        row = self._books.execute(FIND_OBJECT, (name,)).fetchone()
+    def find(self, name: str, until: int | None = None) -> bytes | None:
+        """Its last version, or what that was at a time."""
+        row = self._books.execute(FIND_OBJECT, (name, LAST if until is None else until)).fetchone()
         return row[0] if row else None
 
     def find_by_key(self, key: str) -> list[str]:
@@ -184,6 +201,9 @@ class Journal:
     def find_answer(self, key: str, since: int) -> tuple[bytes, int, bytes] | None:
         row: Any = self._books.execute(FIND_ANSWER, (key, since)).fetchone()
         return tuple(row) if row else None
+
+    def forget_answers(self, until: int) -> None:
+        self._books.execute(FORGET_ANSWERS, (until,))
 
     def keep_answer(self, key: str, digest: bytes, status: int, body: bytes, at: int) -> None:
         self._books.execute(KEEP_ANSWER, (key, digest, status, body, at))

@@ -39,6 +39,10 @@ class Refund(Thing, frozen=True, kw_only=True):
     charge: str
     payment_intent: str
     metadata: dict[str, str]
+    refund_application_fee: int = 0
+    """How much of the platform's fee goes back with it."""
+    reverse_transfer: bool = True
+    """Whether the account that was paid gives the money for it."""
     total: int = 0
     """What was refunded of the charge up to and including this one, once it succeeded."""
     failure_reason: str | None = None
@@ -78,6 +82,15 @@ class Attempt(Thing, frozen=True, kw_only=True):
         """What is neither refunded nor on its way back."""
         given = sum(each.amount for each in self.refunds if each.status in ("pending", "succeeded"))
         return self.amount - given
+
+    @property
+    def application_fee_refunded(self) -> int:
+        """Also by a refund that came back after it had arrived: that part of the fee was given and stays so."""
+        return sum(
+            each.refund_application_fee
+            for each in self.refunds
+            if each.status == "pending" or "succeeded" in each.status_transitions
+        )
 
 
 class Pix(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,11 +166,11 @@ class Payout(Thing, frozen=True, kw_only=True):
 
 
 class Balance(msgspec.Struct, frozen=True, kw_only=True):
-    """What became available, with the charge whose fee is known now."""
+    """What became available, with the charge whose fee is known now; left out, of whatever was waiting."""
 
     amount: int
     currency: str
-    charge: Attempt
+    charge: Attempt | None = None
     object: str = "balance"
 
 

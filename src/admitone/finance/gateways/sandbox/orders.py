@@ -66,8 +66,7 @@ def order(books: "Simulator", path: str, body: bytes, key: str | None, now: int)
 def _open_charge(books: "Simulator", given: ChargeParameters, now: int) -> Intent:
     if not SMALLEST <= given.amount <= LARGEST or not 0 <= given.application_fee_amount <= given.amount:
         raise No("parameter_invalid", "amounts are positive, and a fee is a part of them")
-    if given.destination and not isinstance(books.find(given.destination), Account):
-        raise No("account_invalid", f"there is no account {given.destination}")
+    _check_destination(books, given.destination)
     is_pix = given.payment_method == "pix"
     if is_pix and given.currency != "brl":
         raise No("parameter_invalid", "PIX is in reais")
@@ -102,6 +101,16 @@ def _open_charge(books: "Simulator", given: ChargeParameters, now: int) -> Inten
     return made
 
 
+def _check_destination(books: "Simulator", destination: str | None) -> None:
+    if destination is None:
+        return
+    account = books.find(destination)
+    if not isinstance(account, Account):
+        raise No("account_invalid", f"there is no account {destination}")
+    if not account.charges_enabled:
+        raise No("insufficient_capabilities_for_transfer", f"{destination} must tell who it is first")
+
+
 def _session(books: "Simulator", intent: str, url: str) -> Session:
     return Session(id=books.new_id("cs_test", intent), status="open", payment_status="unpaid", url=url)
 
@@ -119,7 +128,12 @@ def _pix(name: str, given: ChargeParameters) -> Pix:
 def _refund(books: "Simulator", given: RefundParameters, key: str | None) -> Any:
     if not 0 <= given.refund_application_fee <= given.amount:
         raise No("parameter_invalid", "no more of the fee goes back than of the money")
-    options = Options(amount=given.amount, key=given.order_key)
+    options = Options(
+        amount=given.amount,
+        refund_application_fee=given.refund_application_fee,
+        reverse_transfer=given.reverse_transfer,
+        key=given.order_key,
+    )
     intent = books.perform("refund", given.payment_intent, options, key)
     assert isinstance(intent, Intent)
     assert intent.paid
@@ -149,7 +163,8 @@ def look(books: "Simulator", path: str) -> bytes:
         case ["v1", "payment_intents" | "accounts" | "payouts", name]:
             seen: Any = books.get(name)
         case ["v1", "payment_intents" | "payouts"]:
-            seen = Found(data=[books.get(name) for name in books.journal.find_by_key(asked.get("order_key", ""))])
+            found = [books.find(name) for name in books.journal.find_by_key(asked.get("order_key", ""))]
+            seen = Found(data=[each for each in found if each is not None])
         case ["v1", "events"]:
             after, since = _number(asked, "after"), _number(asked, "since")
             seen = _page(books.journal.list_events(after, since, PAGE + 1))

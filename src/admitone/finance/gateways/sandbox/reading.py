@@ -166,7 +166,7 @@ def refund_facts(refund: Refund) -> Iterator[ProviderFact]:
         kind = _known(REFUND_STATUS, word, about, refund.metadata)
         total = refund.total if kind is FactKind.REFUNDED else 0
         code = refund.failure_reason or "" if kind is FactKind.REFUND_FAILED else ""
-        yield _fact(kind, refund.id, at, refund.amount, refund.currency, total=total, code=code)
+        yield _fact(kind, refund.id, at, refund.amount, refund.currency, total=total, code=code, charge=refund.charge)
     _known(REFUND_STATUS, refund.status, about, refund.metadata)
 
 
@@ -182,7 +182,8 @@ def dispute_facts(dispute: Dispute) -> Iterator[ProviderFact]:
     for word, at in dispute.status_transitions.items():
         kind = _known(DISPUTE_STATUS, word, about, dispute.metadata)
         fee = 0 if kind is FactKind.DISPUTE_LOST else dispute.fee
-        yield _fact(kind, dispute.id, at, dispute.amount, dispute.currency, fee=fee, code=dispute.reason)
+        amount, currency, reason = dispute.amount, dispute.currency, dispute.reason
+        yield _fact(kind, dispute.id, at, amount, currency, fee=fee, code=reason, charge=dispute.charge)
 
 
 def account_of(account: Account) -> model.Account:
@@ -270,6 +271,8 @@ def _of_dispute(envelope: Envelope, dispute: Dispute) -> ProviderEvent:
 
 
 def _of_balance(envelope: Envelope, balance: Balance) -> ProviderEvent:
+    if balance.charge is None:
+        return ProviderEvent(envelope, Topic.BALANCE)
     return msgspec.structs.replace(_of_attempt(envelope, balance.charge), topic=Topic.BALANCE)
 
 
@@ -345,6 +348,7 @@ def _fact(
     total: int = 0,
     fee: int = 0,
     code: str = "",
+    charge: str = "",
 ) -> ProviderFact:
     return ProviderFact(
         kind,
@@ -356,6 +360,7 @@ def _fact(
         total_minor=total,
         fee_minor=fee,
         code=code,
+        charge=charge,
     )
 
 

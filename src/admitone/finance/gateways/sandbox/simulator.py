@@ -98,11 +98,12 @@ class Simulator:
         self._clock = clock
         self._dice = Dice(faults or Faults(), seed)
         self._setting = Setting(terms or Terms(), self.new_id, self._dice)
+        self._seen_until: int | None = None
         self._seed = seed.to_bytes(8, "big", signed=True)
 
     def misbehave(self, faults: Faults) -> None:
-        """From now on as these say; what chance drew before is not drawn again."""
-        self._dice.faults = faults
+        """From now on as these say."""
+        self._dice.misbehave(faults)
 
     # -- The API
 
@@ -115,7 +116,12 @@ class Simulator:
             raise Unreachable
         if fault is CallFault.ERROR_BEFORE:
             return _failed(No("api_error", "something broke", status=500))
-        answer = self.handle(method, path, body, headers)
+        if fault is CallFault.BUSY:
+            return _failed(No("rate_limit", "too many at once", status=429))
+        if fault is CallFault.KEY_IN_USE and "idempotency-key" in headers:
+            return _failed(No("idempotency_key_in_use", "another call with this key is not over", status=409))
+        is_stale = fault is CallFault.STALE and method == "GET"
+        answer = self._handle_late(path, headers) if is_stale else self.handle(method, path, body, headers)
         if fault is CallFault.LOST:
             raise Lost
         return _failed(No("api_error", "something broke", status=500)) if fault is CallFault.ERROR_AFTER else answer
@@ -131,6 +137,14 @@ class Simulator:
         except No as refusal:
             return _failed(refusal)
 
+    def _handle_late(self, path: str, headers: Mapping[str, str]) -> tuple[int, bytes]:
+        """A look at what it has as it was a while ago."""
+        self._seen_until = self.now() - self._dice.faults.stale_ms * 1_000
+        try:
+            return self.handle("GET", path, b"", headers)
+        finally:
+            self._seen_until = None
+
     def _do(self, path: str, body: bytes, key: str | None) -> tuple[int, bytes]:
         digest = hashlib.blake2b(b"%s\n%s" % (path.encode(), body), digest_size=16).digest()
         with self.journal.writing():
@@ -141,6 +155,7 @@ class Simulator:
                     raise No("idempotency_error", "this key was used with other parameters")
                 return status, said
             said = orders.order(self, path, body, key, now)
+            self.journal.forget_answers(now - KEYS_LAST)
             if key:
                 self.journal.keep_answer(key, digest, OK, said, now)
         return OK, said
@@ -206,7 +221,7 @@ class Simulator:
 
     def find(self, name: str) -> Kept | None:
         kind = KINDS.get(name.partition("_")[0])
-        body = self.journal.find(name) if kind else None
+        body = self.journal.find(name, self._seen_until) if kind else None
         return msgspec.json.decode(body, type=kind) if kind and body else None
 
     def get(self, name: str) -> Kept:

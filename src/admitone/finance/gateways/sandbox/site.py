@@ -7,7 +7,7 @@ what happens. Everything it shows is text.
 
 from datetime import datetime
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -71,8 +71,8 @@ class Site:
         return Starlette(routes=routes, middleware=[hosts])
 
     async def _api(self, request: Request) -> Response:
-        body = await request.body()
-        if len(body) > LONGEST_BODY:
+        body = await _body(request)
+        if body is None:
             return Response(status_code=413)
         path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         try:
@@ -102,7 +102,10 @@ class Site:
     async def _do(self, request: Request) -> Response:
         if not _is_own_form(request):
             return PlainTextResponse("Forms are taken from the sandbox's own pages only.", 403)
-        form = {name: str(value) for name, value in (await request.form()).items()}
+        body = await _body(request)
+        if body is None:
+            return Response(status_code=413)
+        form = dict(parse_qsl(body.decode(errors="replace")))
         given = form.pop("return_url", "")
         name = request.path_params["name"]
         try:
@@ -135,6 +138,8 @@ class Site:
     def _way_back(self, thing: Kept, given: str) -> str | None:
         """Where the customer came from, if that is somewhere we send people."""
         wanted = (thing.return_url if isinstance(thing, Intent) else given) or ""
+        if not _is_plain(wanted):
+            return None
         url = urlsplit(wanted)
         is_here = url.hostname in ("127.0.0.1", "localhost", "::1")
         is_ours = (url.scheme, url.netloc) == (self._listener.scheme, self._listener.netloc)
@@ -154,6 +159,25 @@ class Site:
 
 async def _health(_: Request) -> Response:
     return PlainTextResponse("ok")
+
+
+async def _body(request: Request) -> bytes | None:
+    """All of it, or nothing as soon as it is too long."""
+    read = bytearray()
+    async for chunk in request.stream():
+        read += chunk
+        if len(read) > LONGEST_BODY:
+            return None
+    return bytes(read)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether browsers read it as we do: they take a backslash for a slash and leave out control characters."""
+    try:
+        url = urlsplit(text)
+    except ValueError:
+        return False
+    return text.isprintable() and not {"\\", " "} & set(text) and "@" not in url.netloc
 
 
 def _is_own_form(request: Request) -> bool:

@@ -25,16 +25,6 @@ LIST_ENTRIES_OF_PAYMENT = f"""
 """  # noqa: S608, of constants
 
 
-LIST_TRANSFER_IDS = """
-    SELECT id
-      FROM ledger.transfer
-     WHERE organization_id = $1
-       AND id > $2
-     ORDER BY id
-     LIMIT $3
-"""
-
-
 LIST_ENTRIES = f"""
     SELECT {ENTRY_COLUMNS}
       FROM ledger.ledger_entry AS e
@@ -59,10 +49,6 @@ LIST_JOURNAL_LINES = """
 
 async def list_entries_of_payment(tx: Tx, payment: PaymentId, after: tuple[UUID, str], limit: int) -> list[Entry]:
     return [_entry(row) for row in await tx.fetch(LIST_ENTRIES_OF_PAYMENT, payment.uuid, *after, limit)]
-
-
-async def list_transfer_ids(tx: Tx, after: UUID, limit: int) -> list[UUID]:
-    return [row["id"] for row in await tx.fetch(LIST_TRANSFER_IDS, after, limit)]
 
 
 async def list_entries(tx: Tx, transfers: Sequence[UUID]) -> list[Entry]:

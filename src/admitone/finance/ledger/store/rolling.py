@@ -32,19 +32,23 @@ LIST_ORGANIZATIONS = """
 """
 
 
-TAKE_DELTAS = """
-    DELETE FROM ledger.delta AS taken
-     WHERE taken.organization_id = $1
-       AND taken.id = ANY(ARRAY(
-               SELECT d.id
-                 FROM ledger.delta AS d
-                WHERE d.organization_id = $1
-                  AND d.id > $2
-                ORDER BY d.id
-                LIMIT $3
-                  FOR NO KEY UPDATE SKIP LOCKED))
-    RETURNING taken.id, taken.city_code, taken.day, taken.accounts, taken.payees, taken.currencies, taken.debits,
-              taken.credits, taken.transfers, taken.posted_at
+LIST_DELTAS = """
+    SELECT id, city_code, day, accounts, payees, currencies, debits, credits, transfers, posted_at
+      FROM ledger.delta
+     WHERE organization_id = $1
+       AND id > $2
+     ORDER BY id
+     LIMIT $3
+"""
+
+
+LOCK_DELTAS = f"{LIST_DELTAS}       FOR NO KEY UPDATE SKIP LOCKED"
+
+
+DELETE_DELTAS = """
+    DELETE FROM ledger.delta
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
 """
 
 
@@ -86,10 +90,18 @@ async def list_organizations(tx: PlatformTx, after: UUID, limit: int) -> list[Or
     return [OrganizationId(row["organization_id"]) for row in await tx.fetch(LIST_ORGANIZATIONS, after, limit)]
 
 
-async def take_deltas(tx: Tx, after: UUID, limit: int) -> list[Delta]:
-    """The oldest of those that nobody else is taking."""
-    rows = await tx.fetch(TAKE_DELTAS, after, limit)
-    return sorted((msgspec.convert(dict(row), Delta) for row in rows), key=lambda delta: delta.id)
+async def lock_deltas(tx: Tx, after: UUID, limit: int) -> list[Delta]:
+    """The oldest of those that nobody else has locked."""
+    return [msgspec.convert(dict(row), Delta) for row in await tx.fetch(LOCK_DELTAS, after, limit)]
+
+
+async def list_deltas(tx: Tx, after: UUID, limit: int) -> list[Delta]:
+    return [msgspec.convert(dict(row), Delta) for row in await tx.fetch(LIST_DELTAS, after, limit)]
+
+
+async def delete_deltas(tx: Tx, deltas: Sequence[Delta]) -> None:
+    """Those that this transaction has locked."""
+    await tx.execute(DELETE_DELTAS, [delta.id for delta in deltas])
 
 
 async def add_to_balances(tx: Tx, folds: Sequence[Fold], days: Sequence[Fold]) -> None:

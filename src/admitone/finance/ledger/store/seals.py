@@ -19,7 +19,7 @@ FIND_TRANSFERS = f"""
 
 # Numbers begin with one; to say so makes it the index that is walked from its end.
 FIND_LAST_SEAL = """
-    SELECT number, previous_hash, hash, transfers, sealed_at
+    SELECT number, previous_hash, hash, transfers, total, sealed_at
       FROM ledger.seal
      WHERE organization_id = $1
        AND number > 0
@@ -28,8 +28,32 @@ FIND_LAST_SEAL = """
 """
 
 
+FIND_SEALED = """
+    SELECT transfer_id
+      FROM ledger.seal_member
+     WHERE organization_id = $1
+       AND transfer_id = ANY($2::uuid[])
+"""
+
+
+LIST_ABSENT = """
+    SELECT DISTINCT v.transfer_id
+      FROM ledger.delta AS d
+     CROSS JOIN LATERAL unnest(d.transfers) AS v (transfer_id)
+     WHERE d.organization_id = $1
+       AND v.transfer_id > $2
+       AND v.transfer_id <= $3
+       AND NOT EXISTS (SELECT 1
+                         FROM ledger.transfer AS t
+                        WHERE t.organization_id = $1
+                          AND t.id = v.transfer_id)
+     ORDER BY v.transfer_id
+     LIMIT $4
+"""
+
+
 LIST_SEALS = """
-    SELECT number, previous_hash, hash, transfers, sealed_at
+    SELECT number, previous_hash, hash, transfers, total, sealed_at
       FROM ledger.seal
      WHERE organization_id = $1
        AND number >= $2
@@ -45,6 +69,17 @@ LIST_SEAL_MEMBERS = """
        AND seal = ANY($2::bigint[])
      ORDER BY seal, ordinal
      LIMIT $3
+"""
+
+
+LIST_MEMBERS_UNTIL = """
+    SELECT seal, ordinal, transfer_id, digest
+      FROM ledger.seal_member
+     WHERE organization_id = $1
+       AND (seal, ordinal) > ($2::bigint, $3::integer)
+       AND seal <= $4
+     ORDER BY seal, ordinal
+     LIMIT $5
 """
 
 
@@ -85,6 +120,7 @@ INSERT_SEALS = Insert(
         "previous_hash": "bytea",
         "hash": "bytea",
         "transfers": "integer",
+        "total": "bigint",
         "sealed_at": "timestamptz",
     },
     on_conflict="DO NOTHING",
@@ -98,6 +134,15 @@ INSERT_SEAL_MEMBERS = Insert(
 
 async def find_transfers(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, Transfer]:
     return {row["id"]: transfer_in(row) for row in await tx.fetch(FIND_TRANSFERS, ids)}
+
+
+async def find_sealed(tx: Tx, ids: Sequence[UUID]) -> set[UUID]:
+    return {row["transfer_id"] for row in await tx.fetch(FIND_SEALED, ids)}
+
+
+async def list_absent(tx: Tx, after: UUID, until: UUID, limit: int) -> list[UUID]:
+    """What open deltas name between these ids, and is not there."""
+    return [row["transfer_id"] for row in await tx.fetch(LIST_ABSENT, after, until, limit)]
 
 
 async def find_last_seal(tx: Tx) -> Seal | None:
@@ -118,6 +163,11 @@ async def list_seals(tx: Tx, first: int, limit: int) -> list[Seal]:
 
 async def list_members(tx: Tx, seals: Sequence[int], limit: int) -> list[SealMember]:
     return [SealMember(*row) for row in await tx.fetch(LIST_SEAL_MEMBERS, seals, limit)]
+
+
+async def list_members_until(tx: Tx, after: tuple[int, int], end: int, limit: int) -> list[SealMember]:
+    """Those after that seal and ordinal, up to the seal with which it ends."""
+    return [SealMember(*row) for row in await tx.fetch(LIST_MEMBERS_UNTIL, *after, end, limit)]
 
 
 async def list_whether_sealed(tx: Tx, after: UUID, limit: int) -> list[tuple[UUID, bool, bool]]:

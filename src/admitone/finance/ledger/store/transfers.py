@@ -11,7 +11,7 @@ from admitone.finance.ledger.model import POSITION, Holding, Transfer, TransferI
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Record, Tx
 from admitone.kernel.money import Money
-from admitone.kernel.statements import Insert
+from admitone.kernel.statements import Insert, columns
 
 Place = tuple[datetime, UUID]
 """Where a transfer stands in a statement."""
@@ -39,6 +39,7 @@ INSERT_TRANSFERS = Insert(
         "causation_id": "text",
         "correlation_id": "uuid",
         "reference": "text",
+        "metadata": "jsonb",
         "posted_at": "timestamptz",
     },
     on_conflict="DO NOTHING",
@@ -48,23 +49,35 @@ INSERT_TRANSFERS = Insert(
 
 COLUMNS = """t.id, t.transaction_id, t.city_code, t.payee_id, t.entry_type, t.event, t.flow, t.line, t.debit_account,
            t.credit_account, t.amount_minor, t.currency, t.payment_id, t.source_type, t.source_id, t.causation_id,
-           t.correlation_id, t.reference, t.posted_at"""
+           t.correlation_id, t.reference, t.metadata, t.posted_at"""
 
 
+# Each is at most one step down the index; the limit says so to the planner.
 FIND_BY_CAUSE = f"""
     SELECT {COLUMNS}
-      FROM ledger.transfer AS t
-     WHERE t.organization_id = $1
-       AND t.payment_id = ANY($2::uuid[])
-       AND t.entry_type = ANY($3::text[])
-       AND t.causation_id = ANY($4::text[])
+      FROM unnest($2::uuid[], $3::text[], $4::text[], $5::integer[]) AS v (payment_id, entry_type, causation_id, line)
+     CROSS JOIN LATERAL (
+               SELECT {COLUMNS}
+                 FROM ledger.transfer AS t
+                WHERE t.organization_id = $1
+                  AND t.payment_id = v.payment_id
+                  AND t.entry_type = v.entry_type
+                  AND t.causation_id = v.causation_id
+                  AND t.line = v.line
+                LIMIT 1) AS t
      UNION ALL
     SELECT {COLUMNS}
-      FROM ledger.transfer AS t
-     WHERE t.organization_id = $1
-       AND t.payment_id IS NULL
-       AND t.entry_type = ANY($3::text[])
-       AND t.causation_id = ANY($4::text[])
+      FROM unnest($2::uuid[], $3::text[], $4::text[], $5::integer[]) AS v (payment_id, entry_type, causation_id, line)
+     CROSS JOIN LATERAL (
+               SELECT {COLUMNS}
+                 FROM ledger.transfer AS t
+                WHERE t.organization_id = $1
+                  AND t.payment_id IS NULL
+                  AND t.entry_type = v.entry_type
+                  AND t.causation_id = v.causation_id
+                  AND t.line = v.line
+                LIMIT 1) AS t
+     WHERE v.payment_id IS NULL
 """  # noqa: S608, of constants
 
 
@@ -78,11 +91,14 @@ LIST_BY_PAYMENT = f"""
 """  # noqa: S608, of constants
 
 
-# Without reading one of them: each is under a seal, or in a delta.
+# Without reading one of them: each is under a seal, or in a delta, and the last seal has counted those before it.
 SUM_TRANSFERS = """
-    SELECT (SELECT COALESCE(sum(s.transfers), 0)
-              FROM ledger.seal AS s
-             WHERE s.organization_id = $1)
+    SELECT COALESCE((SELECT s.total
+                       FROM ledger.seal AS s
+                      WHERE s.organization_id = $1
+                        AND s.number > 0
+                      ORDER BY s.number DESC
+                      LIMIT 1), 0)
            + (SELECT COALESCE(sum(cardinality(d.transfers)), 0)
                 FROM ledger.delta AS d
                WHERE d.organization_id = $1) AS transfers
@@ -132,13 +148,8 @@ async def insert_transfers(tx: Tx, transfers: Sequence[Transfer]) -> set[Transfe
 
 
 async def find_by_cause(tx: Tx, like: Sequence[Transfer]) -> list[Transfer]:
-    """What was posted for the same causes before, and what else has one of their payments, types and causes."""
-    rows = await tx.fetch(
-        FIND_BY_CAUSE,
-        sorted({each.payment_id.uuid for each in like if each.payment_id}),
-        sorted({each.entry_type for each in like}),
-        sorted({each.causation_id for each in like}),
-    )
+    """What was posted for the same payment, type, cause and line."""
+    rows = await tx.fetch(FIND_BY_CAUSE, *columns(like, "payment_id", "entry_type", "causation_id", "line"))
     return [transfer_in(row) for row in rows]
 
 

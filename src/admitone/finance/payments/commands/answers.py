@@ -5,6 +5,7 @@ and whoever finds it open asks again under the same key.
 """
 
 from collections.abc import Sequence
+from uuid import UUID
 
 import msgspec
 
@@ -12,8 +13,8 @@ from admitone.finance.gateways.api import Charge, FactKind, ProviderFact, Refund
 from admitone.finance.payments.commands.recording import History, read_histories, write_histories
 from admitone.finance.payments.errors import ForeignReference, PaymentNotFound
 from admitone.finance.payments.model import GatewayIntent, IntentState, Recorded
-from admitone.finance.payments.store import payments as store
-from admitone.finance.payments.store.payments import Settlement
+from admitone.finance.payments.store import intents as store
+from admitone.finance.payments.store.intents import Settlement
 from admitone.finance.payments.store.references import Belonging, claim_refs
 from admitone.finance.payments.ways import seal, way_of
 from admitone.finance.sources.api import PaymentId
@@ -40,7 +41,7 @@ async def take_answers(tx: Tx, answers: Sequence[Answer]) -> list[Recorded | Ref
     histories = await read_histories(tx, answers)
     foreign = await claim_refs(tx, [_claims(each, histories.get(each.payment)) for each in answers])
     outcomes: list[History | Refusal] = []
-    settlements = []
+    settlements: dict[UUID, tuple[Answer, Settlement]] = {}
     for position, answer in enumerate(answers):
         history = histories.get(answer.payment)
         if history is None:
@@ -48,11 +49,13 @@ async def take_answers(tx: Tx, answers: Sequence[Answer]) -> list[Recorded | Ref
         elif position in foreign:
             outcomes.append(ForeignReference())
         else:
-            settlements.append(_settlement(answer, history))
-            _learn(history, answer, tx)
+            settlements.setdefault(answer.intent.id, (answer, _settlement(answer, history)))
             outcomes.append(history)
-    if settlements:
-        await store.settle_intents(tx, settlements)
+    settled = await store.settle_intents(tx, [each for _, each in settlements.values()]) if settlements else set()
+    decisive = [answer for own, (answer, _) in settlements.items() if own in settled]
+    for answer, outcome in zip(answers, outcomes, strict=True):
+        if isinstance(outcome, History):
+            _learn(outcome, answer, tx, is_decisive=any(answer is each for each in decisive))
     moved = await write_histories(tx, [each for each in outcomes if isinstance(each, History)])
     return [moved[each.payment.id] if isinstance(each, History) else each for each in outcomes]
 
@@ -76,8 +79,10 @@ def _settlement(answer: Answer, history: History) -> Settlement:
             return Settlement(intent.id, IntentState.REFUSED, reason=said.code[:LONGEST_REASON] or "refused")
 
 
-def _learn(history: History, answer: Answer, tx: Tx) -> None:
-    history.hear(answer.caller, _facts(answer, tx), is_whole=True)
+def _learn(history: History, answer: Answer, tx: Tx, *, is_decisive: bool) -> None:
+    """A refusal that came after another answer says nothing; what a charge or a refund proves, it proves."""
+    if is_decisive or not isinstance(answer.said, Refused):
+        history.hear(answer.caller, _facts(answer, tx), is_whole=True)
     if isinstance(answer.said, Charge):
         history.charge_id = answer.said.id
 

@@ -1,7 +1,9 @@
 """Beginning to pay.
 
 Promise: what is charged is computed here and nowhere else, at this moment, from what the shop offers and the policies
-in force; what a client was shown must be the same (FIN-010). A key begins one payment of a source for ever (FIN-014).
+in force; what a client was shown must be the same (FIN-010). A key begins one payment of a source for ever (FIN-014);
+nobody learns of a payment, nor gets its secrets, by knowing its key: who repeats it must be who began it, and a guest,
+who cannot prove that, must come from the same place and be let in by the shop again, while it can still be paid.
 A refused checkout writes no payment. What costs nothing asks no provider and is paid at once (FIN-081), within the
 guardrails that hold for whatever made it free (FIN-082).
 """
@@ -34,6 +36,7 @@ from admitone.finance.payments.model import (
     Status,
 )
 from admitone.finance.payments.orders import expires_at
+from admitone.finance.payments.store import intents as intent_store
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import standing
 from admitone.finance.payments.store.accounts import find_accounts
@@ -71,7 +74,7 @@ class Quote(msgspec.Struct, frozen=True):
 def hash_of(checkout: Checkout) -> bytes:
     """What must be the same when a key comes again."""
     asked = (
-        checkout.caller.actor,
+        checkout.caller.key,
         checkout.buyer,
         checkout.method,
         checkout.snapshot_hash,
@@ -87,16 +90,15 @@ def hash_of(checkout: Checkout) -> bytes:
 @command(keyed_by=None)
 async def begin(tx: Tx, checkouts: Sequence[Checkout]) -> list[Begun | Refusal]:
     """Begin to pay for each, or say why not."""
-    known = await store.find_of_sources(tx, {each.source for each in checkouts})
+    known = await store.find_decisive(tx, checkouts)
     replays = [_replayed(checkout, known[checkout.source]) for checkout in checkouts]
-    before = [each.payment.id for each in replays if isinstance(each, Begun)]
-    intents = await store.find_intents(tx, before) if before else {}
+    before = {each.id for each in (_begun_before(one, known[one.source]) for one in checkouts) if each}
+    intents = await intent_store.find_intents(tx, before) if before else {}
     desk = await _open_desk(
         tx, [each for each, replay in zip(checkouts, replays, strict=True) if replay is None], known
     )
     outcomes = [
-        _with_intent(replay, intents) if replay else desk.decide(each)
-        for each, replay in zip(checkouts, replays, strict=True)
+        _with_intent(replay or desk.decide(each), intents) for each, replay in zip(checkouts, replays, strict=True)
     ]
     await desk.write()
     return outcomes
@@ -104,7 +106,7 @@ async def begin(tx: Tx, checkouts: Sequence[Checkout]) -> list[Begun | Refusal]:
 
 async def quote(tx: Tx, checkouts: Sequence[Checkout]) -> list[Quote | Refusal]:
     """What each would cost now. Whoever begins to pay is told again."""
-    offers = await _offers(tx, checkouts)
+    offers = await ask_shops(tx, [_wanted(each) for each in checkouts])
     offered = [(each, offer) for each, offer in zip(checkouts, offers, strict=True) if isinstance(offer, Offer)]
     prices = iter(await price(tx, [_wanted(each) for each, _ in offered], [offer for _, offer in offered]))
     quotes: list[Quote | Refusal] = []
@@ -122,31 +124,38 @@ def _wanted(checkout: Checkout) -> Wanted:
     return Wanted(checkout.caller, checkout.source, actor is not None, checkout.promo_code, checkout.invite_token)
 
 
-async def _offers(tx: Tx, checkouts: Sequence[Checkout]) -> list[Offer | Refusal]:
+async def ask_shops(tx: Tx, wanted: Sequence[Wanted]) -> list[Offer | Refusal]:
     """What the shops say, each asked once for all that is wanted of it."""
     shops = SHOPS()
     offers: dict[int, Offer | Refusal] = {}
-    for kind in sorted({each.source.type for each in checkouts}):
-        places = [at for at, each in enumerate(checkouts) if each.source.type is kind]
+    for kind in sorted({each.source.type for each in wanted}):
+        places = [at for at, each in enumerate(wanted) if each.source.type is kind]
         if kind not in shops:
             offers |= dict.fromkeys(places, errors.SourceNotSold())
             continue
-        said = await shops[kind].offer(tx, [_wanted(checkouts[at]) for at in places])
+        said = await shops[kind].offer(tx, [wanted[at] for at in places])
         offers |= zip(places, said, strict=True)
-    return [offers[at] for at in range(len(checkouts))]
+    return [offers[at] for at in range(len(wanted))]
+
+
+def _begun_before(checkout: Checkout, known: Sequence[Payment]) -> Payment | None:
+    return next((each for each in known if each.idempotency_key == checkout.idempotency_key), None)
 
 
 def _replayed(checkout: Checkout, known: Sequence[Payment]) -> Begun | Refusal | None:
-    before = next((each for each in known if each.idempotency_key == checkout.idempotency_key), None)
-    if before is None:
+    """What somebody who is signed in began under this key. Anybody else is told nothing of it here: the shop is asked
+    first whether it is theirs to pay."""
+    before = _begun_before(checkout, known)
+    if before is None or checkout.caller.actor is None:
         return None
-    same = before.request_hash == hash_of(checkout)
-    return Begun(before, replayed=True) if same else KeyReused()
+    if before.request_hash == hash_of(checkout):
+        return Begun(before, replayed=True)
+    return KeyReused() if before.identity == checkout.caller.actor else None
 
 
 def _with_intent(outcome: Begun | Refusal, intents: Mapping[PaymentId, Sequence[GatewayIntent]]) -> Begun | Refusal:
     """What was asked for a payment that was begun before."""
-    if not isinstance(outcome, Begun):
+    if not isinstance(outcome, Begun) or outcome.intent is not None:
         return outcome
     opening = [each for each in intents.get(outcome.payment.id, ()) if each.action is IntentAction.OPEN]
     return msgspec.structs.replace(outcome, intent=opening[0] if opening else None)
@@ -206,7 +215,12 @@ class _Desk:
         quoted = self._quotes[id(checkout)]
         if isinstance(quoted, Refusal):
             return quoted
+        earlier = self._earlier_of_guest(checkout, quoted.offer)
+        if earlier is not None:
+            return self._like_its_twin(Begun(earlier, replayed=True))
         refusal = self._refused(checkout, quoted.offer) or self._priced_otherwise(checkout, quoted.priced)
+        if refusal is None and _begun_before(checkout, self._known[checkout.source]):
+            refusal = KeyReused()
         if refusal is not None:
             again = isinstance(refusal, errors.AlreadyPaid) and quoted.priced.snapshot.total == 0
             return self._deny(checkout, refusal) if again else refusal
@@ -217,8 +231,17 @@ class _Desk:
     def _like_its_twin(self, twin: Begun | Refusal) -> Begun | Refusal:
         if isinstance(twin, Refusal):
             return twin
-        first = next(begun for _, begun in self._begun if begun.payment.id == twin.payment.id)
+        first = next((begun for _, begun in self._begun if begun.payment.id == twin.payment.id), twin)
         return msgspec.structs.replace(first, replayed=True)
+
+    def _earlier_of_guest(self, checkout: Checkout, offer: Offer) -> Payment | None:
+        """What a guest began under this key: given again from the same device and address, for the same request, while
+        it can be paid and the shop still lets guests pay. To any other guest it is somebody else's."""
+        before = _begun_before(checkout, self._known[checkout.source])
+        if checkout.caller.actor is not None or before is None or not offer.guest_allowed:
+            return None
+        is_same = before.request_hash == hash_of(checkout) and checkout.buyer in (None, offer.buyer)
+        return before if is_same and before.status in OPEN else None
 
     def _refused(self, checkout: Checkout, offer: Offer) -> Refusal | None:
         """Who, then whether it is sold, then whether it is still to be paid."""
@@ -359,7 +382,7 @@ class _Desk:
         tx = self._tx
         if self._begun:
             await store.insert_payments(tx, [begun.payment for _, begun in self._begun])
-            await store.insert_intents(tx, [begun.intent for _, begun in self._begun if begun.intent])
+            await intent_store.insert_intents(tx, [begun.intent for _, begun in self._begun if begun.intent])
         taken = {claim: count for claim, count in self._taken.items() if count != self._before.get(claim, 0)}
         await standing.take_claims(tx, taken)
         await audit.record(tx, self._entries)

@@ -13,7 +13,7 @@ from admitone.finance.gateways.api import Charge, FactKind, ProviderFact
 from admitone.finance.payments.commands.recording import read_histories, write_histories
 from admitone.finance.payments.errors import PaymentNotFound
 from admitone.finance.payments.model import CLOSABLE, Recorded, RecordedFact
-from admitone.finance.payments.policy import CLOSURES
+from admitone.finance.payments.policy import CLOSURES, HERE
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
@@ -40,7 +40,7 @@ async def close(tx: Tx, closings: Sequence[Closing]) -> list[Recorded | Refusal]
         told: Sequence[ProviderFact] = closing.charge.facts if closing.charge else ()
         if history.payment.status in CLOSABLE and _is_over(closing.charge):
             # First, so that it is why: what the provider calls it says nothing of our reason.
-            key = f"{closing.kind.value.lower()}:here"
+            key = f"{closing.kind.value.lower()}{HERE}"
             history.learn(RecordedFact(closing.kind, key, tx.now, str(closing.payment)))
         history.hear(closing.caller, told, is_whole=True)
     moved = await write_histories(tx, [*histories.values()])

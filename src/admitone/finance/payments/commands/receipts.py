@@ -1,11 +1,21 @@
 """Deciding about money that paid for nothing: it goes back, or it pays for its source after all."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from admitone.finance.payments.commands.recording import read_histories, write_histories
-from admitone.finance.payments.errors import AlreadyPaid, NotReturnable, PaymentNotFound
+from admitone.finance.payments.commands.answers import LONGEST_REASON
+from admitone.finance.payments.commands.checkouts import ask_shops
+from admitone.finance.payments.commands.recording import History, read_histories, write_histories
+from admitone.finance.payments.errors import (
+    AlreadyPaid,
+    NotReturnable,
+    OfferEnded,
+    PaymentInProgress,
+    PaymentNotFound,
+    ReturnSpent,
+    SourceNotSold,
+)
 from admitone.finance.payments.model import (
     APPLIED,
     GatewayIntent,
@@ -19,10 +29,13 @@ from admitone.finance.payments.model import (
     RefundState,
     Status,
 )
-from admitone.finance.payments.policy import Happened
+from admitone.finance.payments.policy import Happened, Receipt
+from admitone.finance.payments.store import intents as intent_store
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import receipts as receipt_store
-from admitone.finance.sources.api import PaymentId
+from admitone.finance.payments.store.intents import Settlement
+from admitone.finance.sources.api import PaymentId, Source
+from admitone.finance.sources.port import Wanted
 from admitone.kernel import audit
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
@@ -35,6 +48,11 @@ APPLICABLE = frozenset({Reason.LATE})
 
 RETURNABLE = frozenset({Status.NEEDS_MANUAL, Status.REFUNDED})
 """A refund that had arrived may have come back."""
+PAID = frozenset({Status.SUCCEEDED, Status.PARTIAL_REFUND, Status.CHARGEBACK_WON})
+BESIDES = frozenset({Reason.SURPLUS, Reason.SECOND_CAPTURE})
+"""Money that came besides what paid."""
+MOST_UNANSWERED = 3
+"""PAY-069."""
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -43,6 +61,8 @@ class Decision(msgspec.Struct, frozen=True):
     caller: Caller
     payment: PaymentId
     reason_code: str | None = None
+    capture_key: str | None = None
+    """Of which receipt, where a payment has several; left out, of the first."""
 
 
 class Return(msgspec.Struct, frozen=True):
@@ -52,18 +72,29 @@ class Return(msgspec.Struct, frozen=True):
     intent: GatewayIntent
 
 
+class RefusedReturn(msgspec.Struct, frozen=True):
+    """What the provider said to an intent that it refused."""
+
+    intent: GatewayIntent
+    code: str
+
+    @property
+    def payment(self) -> PaymentId:
+        return self.intent.payment
+
+
 @command()
 async def begin_returns(tx: Tx, decisions: Sequence[Decision]) -> list[Return | Refusal]:
     """Say that the money goes back; said twice, it is the same intent."""
     payments = await store.lock_payments(tx, decisions)
-    intents = await store.find_intents(tx, payments)
+    intents = await intent_store.find_intents(tx, payments)
     outcomes: list[Return | Refusal] = []
     for decision in decisions:
         payment = payments.get(decision.payment)
-        if payment is None:
-            outcomes.append(PaymentNotFound())
-            continue
-        outcomes.append(await _begin_return(tx, decision, payment, intents[payment.id]))
+        begun = await _begin_return(tx, decision, payment, intents[payment.id]) if payment else PaymentNotFound()
+        if isinstance(begun, Return) and begun.intent not in intents[begun.payment.id]:
+            intents[begun.payment.id].append(begun.intent)
+        outcomes.append(begun)
     return outcomes
 
 
@@ -74,13 +105,13 @@ async def _begin_return(
         (each for each in intents if each.action is IntentAction.REFUND and each.state is IntentState.OPEN), None
     )
     if open_one is not None:
-        return Return(payment, open_one)
-    receipts = [each for each in await receipt_store.find_receipts(tx, payment.id) if each.state is ReceiptState.OPEN]
-    if payment.status not in RETURNABLE or not receipts:
-        return NotReturnable()
-    [receipt, *_] = receipts
-    left = receipt.amount_minor - payment.refunded_minor
-    if left <= 0:
+        is_spent = open_one.unanswered >= MOST_UNANSWERED and decision.reason_code is None
+        return ReturnSpent() if is_spent else Return(payment, open_one)
+    receipt = next(
+        (each for each in await receipt_store.find_receipts(tx, payment.id) if _is_meant(decision, payment, each)), None
+    )
+    left = min(receipt.amount_minor, payment.captured_minor - payment.refunded_minor) if receipt else 0
+    if receipt is None or left <= 0:
         return NotReturnable()
     intent = GatewayIntent(
         uuid7(),
@@ -90,30 +121,49 @@ async def _begin_return(
         left,
         receipt.currency,
         f"Return of {receipt.reason}",
+        capture_key=receipt.capture_key,
     )
     await receipt_store.move_receipt(tx, receipt, ReceiptState.RETURNING)
-    await store.insert_intents(tx, [intent])
+    await intent_store.insert_intents(tx, [intent])
     await _note(tx, decision, "payments.return_receipt")
     return Return(payment, intent)
 
 
+def _is_meant(decision: Decision, payment: Payment, receipt: Receipt) -> bool:
+    """Whether a receipt may go back, and is the one that was named; what is only too much also of what is paid."""
+    statuses = RETURNABLE | PAID if receipt.reason in BESIDES else RETURNABLE
+    is_named = decision.capture_key in (None, receipt.capture_key)
+    return is_named and receipt.state is ReceiptState.OPEN and payment.status in statuses
+
+
 @command()
-async def reopen_receipts(tx: Tx, decisions: Sequence[Decision]) -> list[bool | Refusal]:
-    """The provider refused to give it back: somebody must look."""
-    await store.lock_payments(tx, decisions)
-    outcomes: list[bool | Refusal] = []
-    for decision in decisions:
-        receipts = await receipt_store.find_receipts(tx, decision.payment)
-        returning = [each for each in receipts if each.state is ReceiptState.RETURNING]
-        outcomes.append(any([await receipt_store.move_receipt(tx, each, ReceiptState.OPEN) for each in returning]))
-    return outcomes
+async def refuse_returns(tx: Tx, refused: Sequence[RefusedReturn]) -> list[bool]:
+    """The provider refused to give it back: the intent is settled, and somebody must look at the receipt."""
+    await store.lock_payments(tx, refused)
+    reasons = {each.intent.id: each.code[:LONGEST_REASON] or "refused" for each in refused}
+    settled = await intent_store.settle_intents(
+        tx, [Settlement(own, IntentState.REFUSED, why) for own, why in reasons.items()]
+    )
+    for each in refused:
+        if each.intent.id in settled and each.intent.capture_key is not None:
+            await receipt_store.reopen_returning(tx, each.payment, each.intent.capture_key)
+    return [each.intent.id in settled for each in refused]
+
+
+@command()
+async def count_unanswered(tx: Tx, intents: Sequence[GatewayIntent]) -> list[None]:
+    """The provider was asked and did not answer: by ourselves we ask it so many times and no more (PAY-069)."""
+    await intent_store.count_unanswered(tx, [each.id for each in intents])
+    return [None for _ in intents]
 
 
 @command()
 async def apply(tx: Tx, decisions: Sequence[Decision]) -> list[Recorded | Refusal]:
-    """The money pays for its source after all, if nothing else has (NEEDS_MANUAL to SUCCEEDED)."""
+    """The money pays for its source after all (NEEDS_MANUAL to SUCCEEDED), if nothing else has, nobody is about to, and
+    the shop, which is asked again and so keeps it again, still sells it to that buyer."""
     histories = await read_histories(tx, decisions)
-    rivals = await store.find_rivals(tx, [each.payment for each in histories.values()])
+    refusals = await _keep_from_applying(tx, histories)
+    applied: set[Source] = set()
     outcomes: list[PaymentId | Refusal] = []
     for decision in decisions:
         history = histories.get(decision.payment)
@@ -121,7 +171,9 @@ async def apply(tx: Tx, decisions: Sequence[Decision]) -> list[Recorded | Refusa
             outcomes.append(PaymentNotFound())
         elif not await _may_be_applied(tx, history.payment):
             outcomes.append(NotReturnable())
-        elif decision.payment in rivals:
+        elif (refusal := refusals[decision.payment]) is not None:
+            outcomes.append(refusal)
+        elif history.payment.source in applied:
             outcomes.append(AlreadyPaid())
         else:
             capture = Happened(history.before).capture
@@ -130,9 +182,31 @@ async def apply(tx: Tx, decisions: Sequence[Decision]) -> list[Recorded | Refusa
             history.caller = decision.caller
             history.learn(RecordedFact(APPLIED, key, tx.now, capture.reference))
             await _note(tx, decision, "payments.apply_receipt")
+            applied.add(history.payment.source)
             outcomes.append(decision.payment)
     moved = await write_histories(tx, [histories[each] for each in outcomes if isinstance(each, PaymentId)])
     return [moved[each] if isinstance(each, PaymentId) else each for each in outcomes]
+
+
+async def _keep_from_applying(tx: Tx, histories: Mapping[PaymentId, History]) -> dict[PaymentId, Refusal | None]:
+    """What keeps each from paying, besides itself."""
+    payments = [each.payment for each in histories.values()]
+    rivals = await store.find_rivals(tx, payments)
+    taken = await store.find_taken(tx, payments)
+    wanted = [Wanted(Caller(each.identity), each.source, is_signed_in=True) for each in payments]
+    found: dict[PaymentId, Refusal | None] = {}
+    for payment, offer in zip(payments, await ask_shops(tx, wanted), strict=True):
+        if payment.id in rivals:
+            found[payment.id] = AlreadyPaid()
+        elif payment.id in taken:
+            found[payment.id] = PaymentInProgress()
+        elif isinstance(offer, Refusal):
+            found[payment.id] = offer
+        elif offer.buyer != payment.identity:
+            found[payment.id] = SourceNotSold()
+        else:
+            found[payment.id] = OfferEnded() if offer.expires_at <= tx.now else None
+    return found
 
 
 async def _may_be_applied(tx: Tx, payment: Payment) -> bool:
@@ -141,7 +215,7 @@ async def _may_be_applied(tx: Tx, payment: Payment) -> bool:
         return False
     if payment.refunded_minor or payment.refund_state is RefundState.PENDING:
         return False
-    intents = (await store.find_intents(tx, [payment.id]))[payment.id]
+    intents = (await intent_store.find_intents(tx, [payment.id]))[payment.id]
     if any(each.action is IntentAction.REFUND and each.state is IntentState.OPEN for each in intents):
         return False
     receipts = await receipt_store.find_receipts(tx, payment.id)

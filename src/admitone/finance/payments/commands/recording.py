@@ -6,6 +6,7 @@ everything that came with it. What may end a payment for good is taken only from
 alone, it makes us ask, so nothing that was told later can have come before it.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -14,11 +15,15 @@ import msgspec
 
 from admitone.finance.gateways.api import FactKind, ProviderFact
 from admitone.finance.ledger import api as ledger
+from admitone.finance.payments.books import fresh_postings
 from admitone.finance.payments.errors import ForeignReference, PaymentNotFound
 from admitone.finance.payments.facts import (
     AttemptsSpent,
+    PaymentBooked,
+    PaymentContradicted,
     PaymentIncomplete,
     ProcessorFeesFinal,
+    ReceiptChanged,
     ReceiptUnapplied,
     told_of,
 )
@@ -32,7 +37,7 @@ from admitone.finance.payments.model import (
     Status,
     Told,
 )
-from admitone.finance.payments.policy import Receipt, Standing, fold, fresh_postings, receipts_of, way
+from admitone.finance.payments.policy import Happened, Receipt, Standing, fold, receipts_of, way
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import receipts as receipt_store
 from admitone.finance.payments.store.payments import Move
@@ -63,6 +68,8 @@ class History:
     news: list[RecordedFact] = field(default_factory=list)
     charge_id: str | None = None
     must_ask: bool = False
+    contradiction: str | None = None
+    """What was told that cannot be, as the payment stands."""
 
     @property
     def after(self) -> list[RecordedFact]:
@@ -76,13 +83,27 @@ class History:
     def may_have_rivals(self) -> bool:
         return not self.payment.applied and any(fact.kind is FactKind.CAPTURED for fact in self.after)
 
+    @property
+    def is_disputed_after_refund(self) -> bool:
+        """Whether a dispute was opened of what had gone back already: the money has left twice."""
+        known = {fact.reference for fact in self.before}
+        happened = Happened(self.after)
+        return any(
+            dispute not in known
+            for each in (happened, *happened.others)
+            for dispute in each.disputes - each.decisive_disputes
+            if each.capture
+        )
+
     def hear(self, caller: Caller, facts: Sequence[ProviderFact], *, is_whole: bool) -> None:
         """Take down what a provider says, in the order in which it happened."""
         self.caller = caller
         known = {each.key for each in self.after}
-        for fact in sorted(facts, key=lambda fact: fact.at):
+        for fact in map(RecordedFact.of, sorted(facts, key=lambda fact: fact.at)):
+            if fact.kind is FactKind.CAPTURED and not fact.amount_minor:
+                continue  # Nothing came.
             if is_whole or fact.kind not in ENDINGS:
-                self.learn(RecordedFact.of(fact))
+                self.learn(fact)
             else:
                 self.must_ask = self.must_ask or fact.key not in known
 
@@ -92,7 +113,7 @@ class History:
         same = known.get(fact.key)
         if same is None:
             self.news.append(msgspec.structs.replace(fact, ordinal=len(known) + 1))
-        elif fact.kind is FactKind.FEE and same.amount_minor != fact.amount_minor:
+        elif fact.kind is FactKind.FEE and (same.amount_minor, same.at) != (fact.amount_minor, fact.at):
             self._adjust(fact)
 
     def _adjust(self, fact: RecordedFact) -> None:
@@ -101,7 +122,10 @@ class History:
         if fact.at < max(each.at for each in told):
             return
         difference = fact.amount_minor - sum(each.amount_minor for each in told)
-        key = f"fee_adjustment:{fact.reference}:{fact.amount_minor}"
+        if not difference:
+            return
+        said = f"{fact.reference}:{fact.amount_minor}:{fact.at.isoformat()}"
+        key = f"fee_adjustment:{hashlib.sha256(said.encode()).hexdigest()}"
         self.learn(msgspec.structs.replace(fact, kind=FactKind.FEE_ADJUSTMENT, key=key, amount_minor=difference))
 
 
@@ -151,6 +175,7 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
             history.payment, history.before, history.after, history.caller, rival=own in rivals
         )
     ]
+    booked = {posting.payment for posting in postings}
     if postings:
         await ledger.post(tx, postings)
     await store.insert_facts(tx, {own: history.news for own, history in changed.items()})
@@ -158,9 +183,13 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
     await _keep_receipts(tx, changed, rivals)
     for own, history in unique.items():
         if own in moves:
-            _publish(tx, history.caller, moves[own])
+            _publish(tx, history.caller, moves[own], is_booked=own in booked)
         if history.must_ask or (own in moves and moves[own].standing.must_ask):
             tx.publish(history.caller, PaymentIncomplete(payment_id=own))
+        if history.contradiction:
+            status = moves[own].standing.status.value
+            fact = PaymentContradicted(payment_id=own, status=status, told=history.contradiction)
+            tx.publish(history.caller, fact)
     return {
         own: Recorded(own, moves[own].standing.status if own in moves else history.payment.status, own in changed)
         for own, history in unique.items()
@@ -187,7 +216,10 @@ def _move(history: History, standing: Standing, *, is_taken: bool) -> Move:
     if steps is None:
         # What is told contradicts what was final. The books have it, and the payment stays as it is (unification (c)).
         logger().error("payment.contradicted", paymentId=str(payment.id), told=standing.status.value)
+        history.contradiction = standing.status.value
         standing, steps = msgspec.structs.replace(standing, status=payment.status), []
+    elif history.is_disputed_after_refund:
+        history.contradiction = Status.DISPUTED.value
     if payment.applied and not standing.applied:
         standing = msgspec.structs.replace(standing, applied=True)
     return Move(payment, standing, tuple(steps), history.charge_id)
@@ -208,6 +240,11 @@ async def _keep_receipts(tx: Tx, changed: Mapping[PaymentId, History], rivals: s
     await receipt_store.insert_receipts(tx, fresh)
     await receipt_store.settle_receipts(tx, [each for each in settled if each.state is not ReceiptState.OPEN])
     await receipt_store.reopen_receipts(tx, [each for each in settled if each.state is ReceiptState.OPEN])
+    for receipt in settled:
+        became = ReceiptChanged(
+            payment_id=receipt.payment_id, capture_key=receipt.capture_key, state=receipt.state.value
+        )
+        tx.publish(changed[receipt.payment_id].caller, became)
     for receipt in fresh:
         told = ReceiptUnapplied(
             payment_id=receipt.payment_id,
@@ -219,12 +256,17 @@ async def _keep_receipts(tx: Tx, changed: Mapping[PaymentId, History], rivals: s
         tx.publish(changed[receipt.payment_id].caller, told)
 
 
-def _publish(tx: Tx, caller: Caller, move: Move) -> None:
+def _publish(tx: Tx, caller: Caller, move: Move, *, is_booked: bool) -> None:
     payment, standing = move.payment, move.standing
-    for number, status in enumerate(move.way, start=1):
+    before = len(tx.published)
+    # A second part that is refunded leaves it where it stood, and is told as the first one was.
+    is_part = standing.status is Status.PARTIAL_REFUND and standing.refunded_minor != payment.refunded_minor
+    for number, status in enumerate(move.way or [Status.PARTIAL_REFUND] * is_part, start=1):
         tx.publish(caller, told_of(payment, status, payment.version + number, standing.refunded_minor))
     if standing.fees_status is FeesStatus.FINAL and payment.processor_fees_actual != standing.fees_actual:
         fees = standing.fees_actual or 0
         tx.publish(caller, ProcessorFeesFinal(payment_id=payment.id, fees_minor=fees, currency=payment.currency))
+    if is_booked and len(tx.published) == before:
+        tx.publish(caller, PaymentBooked(payment_id=payment.id))
     if standing.is_spent and standing.status is Status.FAILED:
         tx.publish(caller, AttemptsSpent(payment_id=payment.id))

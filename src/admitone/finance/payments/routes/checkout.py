@@ -36,13 +36,15 @@ from admitone.kernel.contracts import (
     Wire,
 )
 from admitone.kernel.errors import OutcomeUnknown, Refusal, Unauthenticated
-from admitone.kernel.figures import CHECKOUT_PER_ADDRESS, CHECKOUT_PER_IDENTITY_AND_SOURCE
+from admitone.kernel.figures import CHECKOUT_PER_ADDRESS, CHECKOUT_PER_IDENTITY_AND_SOURCE, MINUTE
 from admitone.kernel.idempotency import KeyReused
 from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.limits import Limit, Per
 from admitone.kernel.scope import IdentityScope, Scope
 from admitone.kernel.streaks import StepUpRequired
 
 CLIENT_HEADER = "x-client-id"
+SECRET_HEADER = "x-status-secret"  # noqa: S105  Where it travels.
 MOBILE = "mobile"
 
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$(?!\n)", max_length=64)]
@@ -91,6 +93,9 @@ class QuoteAnswer(Wire):
 
 
 class StatusRequest(Wire):
+    """Whoever is not signed in shows the payment's secret: in the header `x-status-secret`, for addresses are written
+    down on their way; `statusSecret` is for clients that cannot send one."""
+
     payment_id: PaymentId
     status_secret: Secret | None = None
 
@@ -109,7 +114,12 @@ def _source(request: PaymentRequest) -> str:
 
 
 PER_IDENTITY = CHECKOUT_PER_IDENTITY_AND_SOURCE.on(_source)
-LIMITS = (PER_IDENTITY, CHECKOUT_PER_ADDRESS)
+PER_CHECKOUT = (PER_IDENTITY, CHECKOUT_PER_ADDRESS)
+# Not in A1, so ours: nobody who looks at prices, gives up or waits for an answer spends what beginning to pay has.
+QUOTE_PER_ADDRESS = Limit("payments.quote_per_address", 120, 5 * MINUTE, Per.ADDRESS)
+CANCEL_PER_ADDRESS = Limit("payments.cancel_per_address", 60, 5 * MINUTE, Per.ADDRESS)
+STATUS_PER_ADDRESS = Limit("payments.status_per_address", 1_200, 5 * MINUTE, Per.ADDRESS)
+LIMITS = (*PER_CHECKOUT, QUOTE_PER_ADDRESS, CANCEL_PER_ADDRESS, STATUS_PER_ADDRESS)
 REFUSES = (
     errors.SourceNotSold,
     errors.SignInToPay,
@@ -144,7 +154,7 @@ def _opens(number: str, path: str, summary: str) -> Contract:
         audience=Audience.PUBLIC,
         recognizes=True,
         stoppable=True,
-        limits=LIMITS,
+        limits=PER_CHECKOUT,
         repeats="a key begins one payment of a source, for ever",
         order_key="sourceId",
         examples=(Example("Nothing there", takes=A_REQUEST, refuses=errors.SourceNotSold()),),
@@ -223,7 +233,7 @@ prices = Contract(
     refuses=(errors.SourceNotSold, errors.SignInToPay),
     audience=Audience.PUBLIC,
     recognizes=True,
-    limits=(CHECKOUT_PER_ADDRESS,),
+    limits=(QUOTE_PER_ADDRESS,),
     repeats="nothing is written",
     order_key="none",
     examples=(
@@ -285,6 +295,7 @@ def _tells(number: str, path: str, summary: str) -> Contract:
         refuses=(errors.PaymentNotFound,),
         audience=Audience.PUBLIC,
         recognizes=True,
+        limits=(STATUS_PER_ADDRESS,),
         order_key="none",
         examples=(
             Example("Another's", takes=StatusRequest(payment_id=SOME_PAYMENT), refuses=errors.PaymentNotFound()),
@@ -298,16 +309,17 @@ payment_status = _tells("C02.STATUS.PIX", "/payment/status", "The same, where ol
 
 @status.serves
 async def tell_status(call: Call, request: StatusRequest) -> StatusAnswer:
-    return status_answer(await _own_payment(call, request.payment_id, request.status_secret))
+    return status_answer(await _own_payment(call, request))
 
 
 @payment_status.serves
 async def tell_payment_status(call: Call, request: StatusRequest) -> StatusAnswer:
-    return status_answer(await _own_payment(call, request.payment_id, request.status_secret))
+    return status_answer(await _own_payment(call, request))
 
 
-async def _own_payment(call: Call, payment: PaymentId, secret: str | None) -> Payment:
+async def _own_payment(call: Call, request: StatusRequest) -> Payment:
     """The caller's own, by the session or by the secret of the one who began it."""
+    payment, secret = request.payment_id, call.headers.get(SECRET_HEADER) or request.status_secret
     found: Payment | None = None
     whose = organization_of(secret, payment) if secret else None
     if whose is not None:
@@ -331,7 +343,7 @@ cancel = Contract(
     refuses=(errors.PaymentNotFound,),
     audience=Audience.PUBLIC,
     recognizes=True,
-    limits=(CHECKOUT_PER_ADDRESS,),
+    limits=(CANCEL_PER_ADDRESS,),
     repeats="a closed payment stays closed, and a paid one stays paid",
     order_key="paymentId",
     examples=(Example("Another's", takes=StatusRequest(payment_id=SOME_PAYMENT), refuses=errors.PaymentNotFound()),),
@@ -340,13 +352,15 @@ cancel = Contract(
 
 @cancel.serves
 async def give_up(call: Call, request: StatusRequest) -> StatusAnswer:
-    payment = await _own_payment(call, request.payment_id, request.status_secret)
+    payment = await _own_payment(call, request)
     if payment.status not in CLOSABLE or payment.provider is None:
         return status_answer(payment)
     # What could not be asked is unknown: whoever sees to it finds out, and closes it in time.
-    if not await Clerk.of(call).close(payment.organization, payment.id, FactKind.CANCELLED, call.caller):
-        raise OutcomeUnknown
-    return status_answer(await _own_payment(call, request.payment_id, request.status_secret))
+    try:
+        await Clerk.of(call).close(payment.organization, payment.id, FactKind.CANCELLED, call.caller)
+    except (errors.GatewayRefused, errors.ProviderUnanswered) as trouble:
+        raise OutcomeUnknown from trouble
+    return status_answer(await _own_payment(call, request))
 
 
 CONTRACTS: tuple[Any, ...] = (intent, pix, prices, status, payment_status, cancel)

@@ -29,6 +29,12 @@ ReturnUrl = Annotated[str, Meta(pattern=r"^https?://[^\s<>\"]+$(?!\n)", max_leng
 class OnboardingRequest(Wire):
     return_url: ReturnUrl
     """Where the provider sends whoever has told it everything."""
+    method: Method = Method.CARD
+    """For which way of paying: where cards and PIX are taken by different providers, an account at each is needed."""
+
+
+class OnboardingQuestion(Wire):
+    method: Method = Method.CARD
 
 
 class LinkAnswer(Wire):
@@ -86,7 +92,7 @@ begin = Contract(
 
 @begin.serves
 async def begin_onboarding(call: Call, request: OnboardingRequest) -> LinkAnswer:
-    gateway = _gateway()
+    gateway = GATEWAYS().find_for(request.method)
     if gateway is None:
         raise errors.GatewayKeyMissing
     account = await _account(call, gateway)
@@ -106,11 +112,6 @@ async def _account(call: Call, gateway: Gateway) -> KnownAccount:
     return await call.batch(keep_accounts, AccountTold(call.caller, gateway.provider, said, opened.at))
 
 
-def _gateway() -> Gateway | None:
-    """Through whom cards are taken: only there an organisation has an account of its own."""
-    return GATEWAYS().find_for(Method.CARD)
-
-
 def _refusal(trouble: Trouble) -> Refusal:
     match trouble:
         case NotSent(refusal=refusal):
@@ -128,6 +129,7 @@ show = Contract(
     consumers=("web",),
     summary="How far the organisation is on its way to take payments, and what is missing.",
     get="/api/org/{organizationId}/finance/onboarding",
+    takes=OnboardingQuestion,
     gives=OnboardingAnswer,
     refuses=(OrganizationNotFound,),
     audience=Audience.ORGANIZATION,
@@ -136,6 +138,7 @@ show = Contract(
     examples=(
         Example(
             "Nothing yet",
+            takes=OnboardingQuestion(),
             gives=OnboardingAnswer(
                 status=NOT_BEGUN,
                 missing=["OFFICIAL_EMAIL", "INVOICING", "ORGANIZER_RESPONSIBILITY"],
@@ -151,8 +154,8 @@ show = Contract(
 
 
 @show.serves
-async def show_onboarding(call: Call) -> OnboardingAnswer:
-    gateway = _gateway()
+async def show_onboarding(call: Call, request: OnboardingQuestion) -> OnboardingAnswer:
+    gateway = GATEWAYS().find_for(request.method)
     provider, livemode = (gateway.provider, gateway.livemode) if gateway else (None, False)
     found = await call.read(queries.find_standing, provider, livemode)
     account = found.account

@@ -1,6 +1,9 @@
 """Money that paid for nothing: what waits for a decision, and the decision."""
 
+from typing import Annotated
 from uuid import UUID
+
+from msgspec import Meta
 
 from admitone.finance.payments import errors
 from admitone.finance.payments.asking import Clerk
@@ -23,10 +26,15 @@ from admitone.kernel.contracts import (
     Wire,
     page_of,
 )
+from admitone.kernel.errors import OutcomeUnknown, Refusal
+
+CaptureKey = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class ReceiptAnswer(Wire):
     payment_id: PaymentId
+    capture_key: str
+    """Which of a payment's receipts it is."""
     amount_minor: Minor
     currency: str
     reason: str
@@ -37,6 +45,8 @@ class ReceiptAnswer(Wire):
 class DecisionRequest(Wire):
     payment_id: PaymentId
     reason_code: ReasonCode
+    capture_key: CaptureKey | None = None
+    """Which receipt goes back, where a payment has several; left out, the first that waits."""
 
 
 class DecisionAnswer(Wire):
@@ -62,11 +72,12 @@ receipts = Contract(
 
 @receipts.serves
 async def show_receipts(call: Call, request: PageRequest) -> Page[ReceiptAnswer]:
-    (before,) = request.after(tuple[UUID]) or (LAST,)
+    before = request.after(tuple[UUID, str]) or (LAST, "")
     found: list[Receipt] = await call.read(list_receipts, before, request.limit + 1)
     shown = [
         ReceiptAnswer(
             payment_id=each.payment_id,
+            capture_key=each.capture_key,
             amount_minor=each.amount_minor,
             currency=each.currency,
             reason=each.reason,
@@ -75,10 +86,10 @@ async def show_receipts(call: Call, request: PageRequest) -> Page[ReceiptAnswer]
         )
         for each in found
     ]
-    return page_of(shown, request.limit, key=lambda each: (each.payment_id.uuid,))
+    return page_of(shown, request.limit, key=lambda each: (each.payment_id.uuid, each.capture_key))
 
 
-def _decides(number: str, path: str, summary: str) -> Contract:
+def _decides(number: str, path: str, summary: str, refuses: tuple[type[Refusal], ...]) -> Contract:
     return Contract(
         id=number,
         version="1.0.0",
@@ -88,7 +99,7 @@ def _decides(number: str, path: str, summary: str) -> Contract:
         post=path,
         takes=DecisionRequest,
         gives=DecisionAnswer,
-        refuses=(errors.PaymentNotFound, errors.NotReturnable, errors.AlreadyPaid, errors.GatewayRefused),
+        refuses=refuses,
         audience=Audience.ORGANIZATION,
         permission=FINANCE_PAYMENTS_RW,
         verified_only=True,
@@ -106,20 +117,34 @@ def _decides(number: str, path: str, summary: str) -> Contract:
 
 
 back = _decides(
-    "C02.RETURN", "/api/org/{organizationId}/payments/{paymentId}/return", "Give back money that paid for nothing."
+    "C02.RETURN",
+    "/api/org/{organizationId}/payments/{paymentId}/return",
+    "Give back money that paid for nothing.",
+    (errors.PaymentNotFound, errors.NotReturnable, errors.GatewayRefused),
 )
 pays = _decides(
     "C02.APPLY",
     "/api/org/{organizationId}/payments/{paymentId}/apply",
-    "Let money that came late pay for its source after all.",
+    "Let money that came late pay for its source after all, if its shop still keeps it.",
+    (
+        errors.PaymentNotFound,
+        errors.NotReturnable,
+        errors.AlreadyPaid,
+        errors.PaymentInProgress,
+        errors.SourceNotSold,
+        errors.OfferEnded,
+    ),
 )
 
 
 @back.serves
 async def give_back(call: Call, request: DecisionRequest) -> DecisionAnswer:
     assert call.organization is not None
-    decision = Decision(call.caller, request.payment_id, request.reason_code)
-    recorded = await Clerk.of(call).give_back(call.organization, decision)
+    decision = Decision(call.caller, request.payment_id, request.reason_code, request.capture_key)
+    try:
+        recorded = await Clerk.of(call).give_back(call.organization, decision)
+    except errors.ProviderUnanswered as trouble:
+        raise OutcomeUnknown from trouble
     return DecisionAnswer(payment_id=recorded.payment, state=recorded.status)
 
 

@@ -41,7 +41,8 @@ class CheckoutAnswer(Wire):
     redirect_url: str | None
     pix: Pix | None
     status_secret: str
-    """With it, whoever began the payment may ask how it stands without signing in."""
+    """With it, in the header `x-status-secret`, whoever began the payment may ask how it stands without signing in, and
+    give it up."""
     checkout_id: PaymentId
     status_v1: str
     free_checkout: bool

@@ -9,11 +9,9 @@ import msgspec
 
 from admitone.finance.gateways.api import FactKind, Provider
 from admitone.finance.payments.model import (
-    APPLIED,
+    OURS,
+    Checkout,
     FeesStatus,
-    GatewayIntent,
-    IntentAction,
-    IntentState,
     Payment,
     PaymentMethod,
     Reason,
@@ -89,18 +87,39 @@ INSERT_PAYMENTS = Insert(
 )
 
 
-# Of a source there are few. In the order of the one index that has a source together, so that every plan goes by it,
-# also one that was made before anybody counted the rows: else each source reads all of an organisation's payments.
-FIND_OF_SOURCES = f"""
+# What decides whether a source may be paid: what was begun under the same key, what paid, what is being paid, and what
+# failed. Each by its own index: of a source there may be very many.
+FIND_DECISIVE = f"""
     SELECT {OF_PAYMENT}
-      FROM unnest($2::text[], $3::text[]) AS v(source_type, source_id)
-     CROSS JOIN LATERAL (SELECT {COLUMNS}
-                           FROM payments.payment
-                          WHERE organization_id = $1
-                            AND source_type = v.source_type
-                            AND source_id = v.source_id
-                          ORDER BY idempotency_key
-                          LIMIT 1000) AS p
+      FROM unnest($2::text[], $3::text[], $4::text[]) AS v(source_type, source_id, idempotency_key)
+     CROSS JOIN LATERAL ((SELECT {COLUMNS}
+                            FROM payments.payment
+                           WHERE organization_id = $1
+                             AND source_type = v.source_type
+                             AND source_id = v.source_id
+                             AND idempotency_key = v.idempotency_key)
+                         UNION ALL
+                         (SELECT {COLUMNS}
+                            FROM payments.payment
+                           WHERE organization_id = $1
+                             AND source_type = v.source_type
+                             AND source_id = v.source_id
+                             AND applied)
+                         UNION ALL
+                         (SELECT {COLUMNS}
+                            FROM payments.payment
+                           WHERE organization_id = $1
+                             AND source_type = v.source_type
+                             AND source_id = v.source_id
+                             AND status IN ('CREATED', 'PENDING', 'REQUIRES_ACTION', 'PROCESSING'))
+                         UNION ALL
+                         (SELECT {COLUMNS}
+                            FROM payments.payment
+                           WHERE organization_id = $1
+                             AND source_type = v.source_type
+                             AND source_id = v.source_id
+                             AND status = 'FAILED'
+                           LIMIT 100)) AS p
 """  # noqa: S608, of constants
 
 
@@ -117,10 +136,27 @@ LIST_PAYMENTS = f"""
       FROM payments.payment
      WHERE organization_id = $1
        AND id < $2
-       AND ($3::text IS NULL OR status = $3)
+     ORDER BY id DESC
+     LIMIT $3
+"""  # noqa: S608, of constants
+
+
+LIST_PAYMENTS_IN = f"""
+    SELECT {COLUMNS}
+      FROM payments.payment
+     WHERE organization_id = $1
+       AND id < $2
+       AND status = $3
      ORDER BY id DESC
      LIMIT $4
 """  # noqa: S608, of constants
+
+
+COUNT_PAYMENTS = """
+    SELECT count(*) AS payments
+      FROM payments.payment
+     WHERE organization_id = $1
+"""
 
 
 FIND_OWN = f"""
@@ -204,56 +240,19 @@ INSERT_FACTS = Insert(
         "total_minor": "bigint",
         "fee_minor": "bigint",
         "code": "text",
+        "charge": "text",
         "recorded_at": "timestamptz",
     },
 )
 
 
 FIND_FACTS = """
-    SELECT payment_id, key, ordinal, kind, at, reference, amount_minor, currency, total_minor, fee_minor, code
+    SELECT payment_id, key, ordinal, kind, at, reference, amount_minor, currency, total_minor, fee_minor, code,
+           charge
       FROM payments.payment_fact
      WHERE organization_id = $1
        AND payment_id = ANY($2::uuid[])
      ORDER BY payment_id, ordinal
-"""
-
-
-INSERT_INTENTS = Insert(
-    "payments.gateway_intent",
-    {
-        "id": "uuid",
-        "payment_id": "uuid",
-        "action": "text",
-        "state": "text",
-        "amount_minor": "bigint",
-        "currency": "text",
-        "return_url": "text",
-        "description": "text",
-        "created_at": "timestamptz",
-    },
-    attributes={"payment_id": "payment"},
-)
-
-
-FIND_INTENTS = """
-    SELECT id, payment_id, action, state, amount_minor, currency, return_url, description, reason, answer, created_at
-      FROM payments.gateway_intent
-     WHERE organization_id = $1
-       AND payment_id = ANY($2::uuid[])
-     ORDER BY created_at, id
-"""
-
-
-# Those that are open, said otherwise: the index of what is open is everybody's, by its time.
-SETTLE_INTENTS = """
-    UPDATE payments.gateway_intent AS i
-       SET state = v.state, reason = v.reason, answer = v.answer, settled_at = $2
-      FROM unnest($3::uuid[], $4::text[], $5::text[], $6::bytea[]) AS v(id, state, reason, answer)
-     WHERE i.organization_id = $1
-       AND i.id = ANY($3::uuid[])
-       AND i.id = v.id
-       AND i.settled_at IS NULL
-    RETURNING i.id
 """
 
 
@@ -276,27 +275,19 @@ class Move(msgspec.Struct, frozen=True):
         return max(len(self.way), 1)
 
 
-class Settlement(msgspec.Struct, frozen=True):
-    """How an intent ended."""
-
-    id: UUID
-    state: IntentState
-    reason: str | None = None
-    answer: bytes | None = None
-
-
 async def insert_payments(tx: Tx, payments: Sequence[Payment]) -> None:
     await tx.insert_exactly(INSERT_PAYMENTS, payments)
 
 
-async def find_of_sources(tx: Tx, sources: Collection[Source]) -> dict[Source, list[Payment]]:
-    """Every payment of each, the newest first."""
-    found: dict[Source, list[Payment]] = {source: [] for source in sources}
-    ordered = sorted(found)
-    rows = await tx.fetch(FIND_OF_SOURCES, *columns(ordered, "type", "id"))
-    for payment in sorted(map(_payment, rows), key=lambda each: each.id, reverse=True):
-        found[payment.source].append(payment)
-    return found
+async def find_decisive(tx: Tx, checkouts: Collection[Checkout]) -> dict[Source, list[Payment]]:
+    """Of each source: what was begun under the checkout's key, what paid, is being paid or failed."""
+    wanted = sorted({(each.source, each.idempotency_key) for each in checkouts})
+    keys = [key for _, key in wanted]
+    rows = await tx.fetch(FIND_DECISIVE, *columns([source for source, _ in wanted], "type", "id"), keys)
+    found: dict[Source, dict[PaymentId, Payment]] = {source: {} for source, _ in wanted}
+    for payment in map(_payment, rows):
+        found[payment.source][payment.id] = payment
+    return {source: [*payments.values()] for source, payments in found.items()}
 
 
 async def find_payments(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, Payment]:
@@ -305,7 +296,14 @@ async def find_payments(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, P
 
 
 async def list_payments(tx: Tx, before: UUID, status: str | None, limit: int) -> list[Payment]:
-    return [_payment(row) for row in await tx.fetch(LIST_PAYMENTS, before, status, limit)]
+    if status is None:
+        return [_payment(row) for row in await tx.fetch(LIST_PAYMENTS, before, limit)]
+    return [_payment(row) for row in await tx.fetch(LIST_PAYMENTS_IN, before, status, limit)]
+
+
+async def count_payments(tx: Tx) -> int:
+    [row] = await tx.fetch(COUNT_PAYMENTS)
+    return int(row["payments"])
 
 
 async def find_own(tx: IdentityTx, payment: PaymentId) -> Payment | None:
@@ -370,25 +368,6 @@ async def find_facts(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId,
     return found
 
 
-async def insert_intents(tx: Tx, intents: Sequence[GatewayIntent]) -> None:
-    rows = [msgspec.structs.replace(each, created_at=tx.now) for each in intents]
-    await tx.insert_exactly(INSERT_INTENTS, rows)
-
-
-async def find_intents(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, list[GatewayIntent]]:
-    found: dict[PaymentId, list[GatewayIntent]] = {payment: [] for payment in payments}
-    for row in await tx.fetch(FIND_INTENTS, sorted(each.uuid for each in payments)):
-        found[PaymentId(row["payment_id"])].append(_intent(row))
-    return found
-
-
-async def settle_intents(tx: Tx, settlements: Sequence[Settlement]) -> set[UUID]:
-    """Those that nobody had settled before."""
-    ordered = sorted(settlements, key=lambda each: each.id)
-    rows = await tx.fetch(SETTLE_INTENTS, tx.now, *columns(ordered, "id", "state", "reason", "answer"))
-    return {row["id"] for row in rows}
-
-
 def _payment(row: Record) -> Payment:
     return Payment(
         id=PaymentId(row["id"]),
@@ -434,7 +413,7 @@ def _payment(row: Record) -> Payment:
 def _fact(row: Record) -> RecordedFact:
     kind = row["kind"]
     return RecordedFact(
-        kind=kind if kind == APPLIED else FactKind(kind),
+        kind=kind if kind in OURS else FactKind(kind),
         key=row["key"],
         at=row["at"],
         reference=row["reference"],
@@ -443,21 +422,6 @@ def _fact(row: Record) -> RecordedFact:
         total_minor=row["total_minor"],
         fee_minor=row["fee_minor"],
         code=row["code"],
+        charge=row["charge"],
         ordinal=row["ordinal"],
-    )
-
-
-def _intent(row: Record) -> GatewayIntent:
-    return GatewayIntent(
-        id=row["id"],
-        payment=PaymentId(row["payment_id"]),
-        action=IntentAction(row["action"]),
-        state=IntentState(row["state"]),
-        amount_minor=row["amount_minor"],
-        currency=row["currency"],
-        description=row["description"],
-        return_url=row["return_url"],
-        reason=row["reason"],
-        answer=row["answer"],
-        created_at=row["created_at"],
     )

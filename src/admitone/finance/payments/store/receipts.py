@@ -77,10 +77,10 @@ LIST_RECEIPTS = """
     SELECT payment_id, capture_key, city_code, amount_minor, currency, reason, policy, state
       FROM payments.unapplied_receipt
      WHERE organization_id = $1
-       AND payment_id < $2
+       AND (payment_id, capture_key) < ($2, $3)
        AND settled_at IS NULL
-     ORDER BY payment_id DESC, capture_key
-     LIMIT $3
+     ORDER BY payment_id DESC, capture_key DESC
+     LIMIT $4
 """
 
 
@@ -121,13 +121,18 @@ async def reopen_receipts(tx: Tx, receipts: Sequence[Receipt]) -> None:
         await tx.execute(REOPEN_RECEIPTS, *columns(receipts, "payment_id", "capture_key"), leaving)
 
 
+async def reopen_returning(tx: Tx, payment: PaymentId, capture_key: str) -> None:
+    """The one whose return was refused."""
+    await tx.execute(REOPEN_RECEIPTS, [payment.uuid], [capture_key], [ReceiptState.RETURNING.value])
+
+
 async def find_receipts(tx: Tx, payment: PaymentId) -> list[Receipt]:
     return [_receipt(row) for row in await tx.fetch(FIND_RECEIPTS, payment.uuid)]
 
 
-async def list_receipts(tx: Tx, before: UUID, limit: int) -> list[Receipt]:
+async def list_receipts(tx: Tx, before: tuple[UUID, str], limit: int) -> list[Receipt]:
     """Those that nobody has settled, the newest payment first."""
-    return [_receipt(row) for row in await tx.fetch(LIST_RECEIPTS, before, limit)]
+    return [_receipt(row) for row in await tx.fetch(LIST_RECEIPTS, *before, limit)]
 
 
 def _receipt(row: Record) -> Receipt:

@@ -12,13 +12,11 @@ import msgspec
 
 from admitone.finance.gateways.api import Envelope
 from admitone.finance.gateways.port import GATEWAYS, Gateway
-from admitone.finance.webhooks.arriving import account_in, bounded
+from admitone.finance.webhooks.arriving import LARGEST_EVENT_BYTES, account_in, bounded
 from admitone.finance.webhooks.commands.receiving import receive
 from admitone.finance.webhooks.errors import AccountUnresolved, InvalidSignature, LivemodeMismatch
 from admitone.finance.webhooks.model import PLATFORM, Arrival
 from admitone.kernel.contracts import Audience, Call, Contract, Example, Reads, Wire
-
-LARGEST_EVENT_BYTES: Final = 256 * 1024
 
 PATHS: Final = {
     "C10": "/api/stripe/webhook",

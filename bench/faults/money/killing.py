@@ -1,0 +1,317 @@
+"""The API and the worker killed at every commit and every call out while people pay; the provider lives on.
+
+Promise: each life has one trap, and the next begins when it has sprung; clients repeat under the same key until they
+are answered, pay, and go on. Then two ordinary lives in which the time of everything is over; and then the books.
+
+    commit.before, commit.after      around every COMMIT, by its turn in the process
+    outbound.before, outbound.after  around every call to the provider
+    payments.before_asking           the intent is committed, the provider knows nothing
+    payments.before_recording        the provider has answered, nothing of it is written
+    job.claimed, job.before_end      a job is held; its work is done, its end is not written
+    webhooks.before_hand_on          whose event it is was found out, its job is not written
+    webhooks.before_settling         the payment is written, the receipt is open
+    webhooks.before_cursor           events were listed and kept, where to go on is not
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+import asyncpg
+import httpx
+from tests.finance.gateways.stages import HTTP_KEYS, a_client, a_sandbox_process
+from tests.finance.gateways.stages import SECRET as SANDBOX_SECRET
+from tests.people import Person, a_person, an_organization_of
+from tests.toy.process import ToyProcess
+from tests.toy.server import free_port
+
+from admitone.finance.gateways.api import Account, AccountOrder, Provider
+from admitone.finance.gateways.sandbox.gateway import SandboxGateway
+from admitone.finance.payments.commands.accounts import keep_accounts
+from admitone.finance.payments.model import AccountTold
+from admitone.kernel.batch import Batcher
+from admitone.kernel.breaker import Breakers
+from admitone.kernel.db import Database
+from admitone.kernel.ids import OrganizationId, uuid7
+from admitone.kernel.outbound import Outbound
+from admitone.kernel.scope import Scope
+from admitone.kernel.telemetry import Metrics
+from bench.faults.money.books import MOST, PAYMENTS, Books, complaints
+from bench.faults.money.game import STATES, Verdict
+from bench.faults.money.lives import a_source
+
+API, WORKER = "api", "worker"
+CLIENTS: Final = 3
+PAUSE_SECONDS: Final = 0.1
+LIFE_SECONDS: Final = 75
+"""Within which a trap must spring, or is given up: what is done by the minute is done by then."""
+READY_SECONDS: Final = 60
+SETTLE_SECONDS: Final = 300
+HOURS_LATER: Final = (7_200, 9_000)
+MOST_REPEATS: Final = 9
+
+TRAPS: Final = {
+    API: {
+        **{point: range(1, 11) for point in ("commit.before", "commit.after")},
+        **{point: range(1, 4) for point in ("outbound.before", "outbound.after")},
+        **{point: range(1, 4) for point in ("payments.before_asking", "payments.before_recording")},
+    },
+    WORKER: {
+        **{point: range(1, 13) for point in ("commit.before", "commit.after")},
+        **{point: range(1, 4) for point in ("outbound.before", "outbound.after", "job.claimed", "job.before_end")},
+        **{point: range(1, 4) for point in ("webhooks.before_hand_on", "webhooks.before_settling")},
+        **{point: range(1, 2) for point in ("webhooks.before_cursor", "payments.before_recording")},
+    },
+}
+
+LEFT = """
+    SELECT (SELECT count(*) FROM kernel.job WHERE kind LIKE 'payments.%' OR kind LIKE 'webhooks.%')
+           + (SELECT count(*) FROM kernel.outbox WHERE published_at IS NULL)
+           + (SELECT count(*) FROM payments.gateway_intent WHERE state = 'OPEN')
+           + (SELECT count(*) FROM payments.payment
+               WHERE status IN ('CREATED', 'PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED')
+                  OR (captured_minor > 0 AND processor_fees_status = 'PENDING'))
+"""
+JOBS = "SELECT kind, key, attempts, crashes, run_at, worker FROM kernel.job WHERE kind NOT LIKE 'ledger.%' LIMIT 4"
+# A job that three workers did not survive is buried, however innocent: whoever kills so often plants poison.
+DEAD = "SELECT kind, error FROM kernel.dead_letter WHERE replayed_at IS NULL AND reason <> 'CRASH_LIMIT'"
+
+
+@dataclass(frozen=True)
+class Trap:
+    process: str
+    point: str
+    turn: int
+
+    def __str__(self) -> str:
+        return f"{self.process}: {self.point}@{self.turn}"
+
+
+def every_trap(seed: int) -> list[Trap]:
+    """In an order that the seed says."""
+    traps = [
+        Trap(process, point, turn)
+        for process, points in TRAPS.items()
+        for point, turns in points.items()
+        for turn in turns
+    ]
+    random.Random(f"traps {seed}").shuffle(traps)
+    return traps
+
+
+@dataclass
+class Shop:
+    """An organisation that sells, its buyer, and the processes around them."""
+
+    organization: OrganizationId
+    buyer: Person
+    api: ToyProcess
+    worker: ToyProcess
+    port: int
+    provider: httpx.AsyncClient
+    chance: random.Random
+    sprung: list[Trap] = field(default_factory=list)
+    unsprung: list[Trap] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    answered: dict[str, str] = field(default_factory=dict)
+    """Which payment each key was answered with."""
+    paid: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    # -- Lives
+
+    async def live_through(self, name: str, traps: Sequence[Trap]) -> None:
+        """One life for each trap, then an ordinary one."""
+        process = self.api if name == API else self.worker
+        for trap in traps:
+            process.launch(ADMITONE_FAILPOINTS=f"{trap.point}=kill@{trap.turn}")
+            (self.sprung if await self._dies(process) else self.unsprung).append(trap)
+        process.launch()
+
+    async def _dies(self, process: ToyProcess) -> bool:
+        """Of its trap; who steps into none is ended."""
+        try:
+            async with asyncio.timeout(LIFE_SECONDS):
+                while process.lives:
+                    await asyncio.sleep(0.02)
+            assert process.was_killed, process.said.read_text()[-2000:]
+            return True
+        except TimeoutError:
+            process.kill()
+            return False
+
+    async def begin_again(self, seconds_ahead: int) -> None:
+        """Ordinary lives, in which it is later."""
+        for process in (self.api, self.worker):
+            if process.lives:
+                process.kill()
+            process.launch(MONEY_CLOCK_SECONDS=str(seconds_ahead))
+
+    # -- Buyers
+
+    async def sell(self, client: int, over: asyncio.Event) -> None:
+        """One buyer after another, until it is over."""
+        async with httpx.AsyncClient(base_url=self.url, timeout=10) as http:
+            for number in count(client, CLIENTS):
+                if over.is_set():
+                    return
+                await self._buy(http, number)
+                await asyncio.sleep(PAUSE_SECONDS)
+
+    async def _buy(self, http: httpx.AsyncClient, number: int) -> None:
+        source = a_source(self.chance.choice([1, 2500, 99_999]), "EUR", self.buyer.identity, number)
+        body = {
+            "organizationId": str(self.organization),
+            "sourceType": source.type.value,
+            "sourceId": source.id,
+            "idempotencyKey": f"key-{number}",
+        }
+        headers = {**self.buyer.headers, "x-forwarded-for": f"100.64.{number // 250}.{number % 250 + 1}"}
+        for _ in range(MOST_REPEATS):
+            answer = await self._post(http, "/api/payments/intent", body, headers)
+            if answer is not None and answer.status_code == 200:
+                await self._go_on(http, number, answer.json(), headers)
+                return
+            if answer is not None and answer.status_code not in (429, 503):
+                self.wrong.append(f"key-{number}: {answer.status_code} {answer.text[:300]}")
+                return
+
+    async def _post(
+        self, http: httpx.AsyncClient, path: str, body: object, headers: dict[str, str]
+    ) -> httpx.Response | None:
+        """The answer, if there was one; else whoever asks again finds the API alive."""
+        try:
+            return await http.post(path, json=body, headers=headers)
+        except httpx.TransportError:
+            await self.until_ready(http)
+            return None
+
+    async def until_ready(self, http: httpx.AsyncClient) -> None:
+        async with asyncio.timeout(READY_SECONDS):
+            while True:
+                try:
+                    if (await http.get("/health/ready")).status_code == 200:
+                        return
+                except httpx.TransportError:
+                    await asyncio.sleep(0.05)
+
+    async def _go_on(self, http: httpx.AsyncClient, number: int, told: dict[str, str], headers: dict[str, str]) -> None:
+        """Pay, and look once more; or give up."""
+        self.answered[f"key-{number}"] = told["paymentId"]
+        charge = told["redirectUrl"].rpartition("/")[2]
+        if self.chance.random() < 0.8:
+            await self.provider.post(f"/v1/test_helpers/{charge}/pay", json={})
+            self.paid += 1
+        else:
+            await self._post(http, "/api/checkout/cancel", {"paymentId": told["paymentId"]}, headers)
+
+
+async def spring(database_url: str, superuser_url: str, home: Path, traps: Sequence[Trap], *, seed: int = 1) -> Verdict:
+    """Spring them all, each in its order, the API's beside the worker's."""
+    async with a_shop(database_url, home, seed) as shop:
+        over = asyncio.Event()
+        buyers = [asyncio.create_task(shop.sell(client, over)) for client in range(CLIENTS)]
+        await asyncio.gather(
+            *(shop.live_through(name, [trap for trap in traps if trap.process == name]) for name in (API, WORKER))
+        )
+        async with httpx.AsyncClient(base_url=shop.url) as http:
+            await shop.until_ready(http)
+        over.set()
+        await asyncio.gather(*buyers)
+        books = await asyncpg.connect(superuser_url)
+        try:
+            left = [await _settle(shop, books, ahead) for ahead in HOURS_LATER][-1]
+            broken = await complaints(Books(home / "sandbox" / "journal.sqlite", books, shop.organization))
+            dead = [str(dict(row)) for row in await books.fetch(DEAD)]
+            figures, others = await _figures(shop, books), await _answered_otherwise(shop, books)
+        finally:
+            await books.close()
+    found = {
+        "all settles": left,
+        "nothing is buried": dead,
+        "every answer is one that the contract allows": shop.wrong,
+        "the same key answers the same payment": others,
+        "every trap springs": [str(trap) for trap in shop.unsprung],
+    }
+    broken |= {name: rows[:MOST] for name, rows in found.items() if rows}
+    return Verdict(seed, len(traps), figures, broken)
+
+
+async def _answered_otherwise(shop: Shop, books: asyncpg.Connection) -> list[str]:
+    rows = await books.fetch(PAYMENTS, shop.organization.uuid)
+    kept = {row["idempotency_key"]: f"pay_{row['id'].hex}" for row in rows}
+    return [f"{key}: {own}, and {kept.get(key)}" for key, own in shop.answered.items() if kept.get(key) != own]
+
+
+async def _settle(shop: Shop, books: asyncpg.Connection, seconds_ahead: int) -> list[str]:
+    """What is left when it had its time."""
+    await shop.begin_again(seconds_ahead)
+    left = 0
+    try:
+        async with asyncio.timeout(SETTLE_SECONDS):
+            while left := await books.fetchval(LEFT):
+                await asyncio.sleep(0.1)
+    except TimeoutError:
+        jobs = [str(dict(row)) for row in await books.fetch(JOBS)]
+        return [f"{left} jobs, facts, intents and payments; see {shop.api.said} and {shop.worker.said}", *jobs]
+    return []
+
+
+async def _figures(shop: Shop, books: asyncpg.Connection) -> dict[str, int]:
+    states = {row["status"].lower(): row["count"] for row in await books.fetch(STATES, shop.organization.uuid)}
+    return {
+        "traps that sprang": len(shop.sprung),
+        "keys answered": len(shop.answered),
+        "paid at the provider": shop.paid,
+        **{f"  {name}": number for name, number in sorted(states.items())},
+    }
+
+
+@asynccontextmanager
+async def a_shop(database_url: str, home: Path, seed: int) -> AsyncIterator[Shop]:
+    """The provider runs when the block begins; the API and the worker have yet to live."""
+    api_port = free_port()
+    async with AsyncExitStack() as stack:
+        port, _ = await stack.enter_async_context(a_sandbox_process(home, "--fees-after", "0", listener=api_port))
+        client = await stack.enter_async_context(a_client(port))
+        database = await stack.enter_async_context(Database(database_url))
+        owner, buyer = await a_person(database), await a_person(database)
+        organization = await an_organization_of(database, owner)
+        await _open_account(database, organization, owner, client)
+        surroundings = {
+            "ADMITONE_SANDBOX_URL": f"http://127.0.0.1:{port}",
+            "ADMITONE_SANDBOX_SECRET": SANDBOX_SECRET,
+            "TRUSTED_PROXIES": "127.0.0.1",  # Everybody pays from an address of their own.
+            "SMTP_URL": "smtp://127.0.0.1:1",
+        }
+        words = ("bench.faults.money.lives", API, str(api_port))
+        api = ToyProcess(database_url, home, "api", *words, **surroundings)
+        worker = ToyProcess(database_url, home, "worker", "bench.faults.money.lives", WORKER, **surroundings)
+        for process in (api, worker):
+            stack.callback(lambda each=process: each.kill() if each.lives else None)
+        yield Shop(organization, buyer, api, worker, api_port, client, random.Random(f"killing {seed}"))
+
+
+async def _open_account(
+    database: Database, organization: OrganizationId, owner: Person, client: httpx.AsyncClient
+) -> None:
+    batcher = Batcher(database)
+    async with Outbound(Breakers(batcher, Metrics()), Metrics()) as outbound:
+        gateway = SandboxGateway.over_http(HTTP_KEYS, str(client.base_url), outbound)
+        account = await gateway.open_account(AccountOrder(owner.caller, uuid7(), organization, "PT", None))
+        assert isinstance(account, Account)
+        await client.post(f"/v1/test_helpers/{account.id}/complete", json={})
+        complete = await gateway.find_account(owner.caller, account.id)
+        assert isinstance(complete, Account)
+        told = AccountTold(owner.caller, Provider.SANDBOX, complete, datetime.now(UTC))
+        await database.run(Scope(organization, "open"), lambda tx: keep_accounts(tx, [told]))
+    await batcher.drain()

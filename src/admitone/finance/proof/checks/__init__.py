@@ -1,0 +1,1 @@
+"""The four checks, one in each module. Each takes a look and gives a finding."""

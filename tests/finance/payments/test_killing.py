@@ -1,0 +1,33 @@
+"""Killed where it hurts most, over real HTTP, with the provider in a process of its own: nobody pays twice and nothing is
+lost. `make soak` springs every trap."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from bench.faults.money.killing import API, WORKER, Trap, spring
+
+from tests.conftest import SUPERUSER, TEMPLATE, TestCluster, run_as_superuser
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="children die with their parent only here")
+
+TRAPS = (
+    Trap(API, "payments.before_recording", 1),
+    Trap(API, "commit.after", 3),
+    Trap(WORKER, "webhooks.before_settling", 1),
+    Trap(WORKER, "commit.before", 6),
+)
+
+
+@pytest.mark.covers("FIN-014", "FIN-052", "PAY-042", "PAY-044", "PAY-045", "PAY-070")
+async def test_whatever_is_killed_between_checkout_and_capture_nobody_pays_twice(
+    cluster: TestCluster, tmp_path: Path, worker_id: str
+):
+    name = f"admitone_killing_{worker_id}"
+    await run_as_superuser(cluster.url("postgres", SUPERUSER), f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+    home = tmp_path / "home"
+    home.mkdir()
+    verdict = await spring(cluster.url(name), cluster.url(name, SUPERUSER), home, TRAPS)
+    assert not verdict.broken, str(verdict)
+    assert verdict.figures["traps that sprang"] == len(TRAPS)
+    assert verdict.figures["paid at the provider"] > 0

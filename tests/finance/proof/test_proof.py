@@ -1,0 +1,337 @@
+"""The books prove, and whoever spoils a row of them is found out: by which check, and in which row."""
+
+import re
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import asyncpg
+import pytest
+
+from admitone.finance.gateways.port import GATEWAYS, Gateways
+from admitone.finance.gateways.sandbox.faults import Faults
+from admitone.finance.gateways.sandbox.gateway import SandboxGateway
+from admitone.finance.gateways.sandbox.simulator import Simulator
+from admitone.finance.ledger import api as ledger
+from admitone.finance.ledger.api import Event
+from admitone.finance.proof import store
+from admitone.finance.proof.checks import provider
+from admitone.finance.proof.checks.balances import check_balances
+from admitone.finance.proof.looking import Look
+from admitone.finance.proof.model import Check, Verdict
+from admitone.finance.sources.api import PaymentId
+from admitone.kernel.batch import Batcher
+from admitone.kernel.clock import Clock
+from admitone.kernel.db import Database
+from admitone.kernel.scope import Caller
+from tests.finance.ledger.books import a_posting, booked
+from tests.finance.lives import FEES, PAY, a_busy_life, deed, live
+from tests.finance.proof.books import AN_HOUR, Vandal, an_old_world, places, proved, red, rolled, unheard_of, words
+from tests.finance.world import World, a_world
+
+T, B, P, C = Check.TRIAL_BALANCE, Check.BALANCES, Check.PROVIDER, Check.CHAIN
+
+
+@pytest.fixture
+async def old(database_url: str) -> AsyncIterator[World]:
+    async with an_old_world(database_url) as world:
+        yield world
+
+
+@pytest.fixture
+async def sold(old: World) -> World:
+    """Two sales with their fees, and a refund: rolled, and one more that is not."""
+    await live(old, (PAY, FEES))
+    await live(old, (PAY, FEES, deed("refund", amount=1000)))
+    await rolled(old)
+    await live(old, (PAY, FEES))
+    return old
+
+
+@pytest.mark.covers("FIN-043", "MOR-006")
+async def test_a_busy_life_proves(old: World, database: Database, batcher: Batcher):
+    payments = await a_busy_life(old)
+    await rolled(old)
+    more = await live(old, (PAY, FEES))
+    findings = await proved(database, batcher, old.organization)
+    assert red(findings) == set(), {check: finding.figures for check, finding in findings.items()}
+    counts = {check: finding.figures.counts for check, finding in findings.items()}
+    assert counts[T]["currencies"] == 2
+    assert counts[B]["transfers"] == counts[C]["transfers"] + counts[C]["unsealed"] > 3 * len(payments)
+    assert counts[B]["openDeltas"] == counts[C]["unsealed"] - 2 == 2
+    assert counts[P]["movements"] > len(payments)
+    assert counts[P]["inFlight"] == 0
+    assert re.fullmatch("[0-9a-f]{64}", findings[C].figures.head or "")
+    sides = findings[P].figures.sides
+    assert {currency: both.left_minor == both.right_minor for currency, both in sides.items()} == {
+        "BRL": True,
+        "EUR": True,
+    }
+    assert await old.net(more) > 0
+
+
+SPOILT: dict[str, tuple[str, str, set[Check], str, str]] = {
+    "a sealed transfer's amount is changed": (
+        "ledger.transfer",
+        """UPDATE ledger.transfer SET amount_minor = amount_minor + 1 WHERE organization_id = $1 AND id = (
+             SELECT m.transfer_id FROM ledger.seal_member AS m JOIN ledger.transfer AS t
+                 ON t.organization_id = m.organization_id AND t.id = m.transfer_id
+              WHERE m.organization_id = $1 AND t.entry_type = 'GROSS' ORDER BY m.ordinal LIMIT 1) RETURNING id""",
+        {B, P, C},
+        "CHANGED",
+        "tfr_{id}",
+    ),
+    "an open transfer's amount is changed": (
+        "ledger.transfer",
+        """UPDATE ledger.transfer SET amount_minor = amount_minor + 1 WHERE organization_id = $1 AND id = (
+             SELECT t.id FROM ledger.transfer AS t WHERE t.organization_id = $1 AND t.entry_type = 'GROSS'
+              ORDER BY t.id DESC LIMIT 1) RETURNING id""",
+        {B, P},
+        "DELTA",
+        "org_payable EUR",
+    ),
+    "a transfer is deleted": (
+        "ledger.transfer",
+        """DELETE FROM ledger.transfer WHERE organization_id = $1 AND id = (
+             SELECT m.transfer_id FROM ledger.seal_member AS m
+              WHERE m.organization_id = $1 ORDER BY m.ordinal LIMIT 1) RETURNING id""",
+        {B, P, C},
+        "MISSING",
+        "tfr_{id}",
+    ),
+    "a transfer is inserted past us": (
+        "ledger.transfer",
+        """INSERT INTO ledger.transfer
+           SELECT organization_id, gen_random_uuid(), gen_random_uuid(), city_code, payee_id, entry_type, event, flow,
+                  line, debit_account, credit_account, amount_minor, currency, payment_id, source_type, source_id,
+                  'by nobody', correlation_id, 'ch_forged', posted_at
+             FROM ledger.transfer WHERE organization_id = $1 AND entry_type = 'GROSS' ORDER BY id LIMIT 1
+           RETURNING id""",
+        {B, P, C},
+        "STRAY",
+        "tfr_{id}",
+    ),
+    "a balance is changed": (
+        "ledger.balance",
+        """UPDATE ledger.balance SET credits_minor = credits_minor + 1
+            WHERE organization_id = $1 AND account = 'org_payable' RETURNING payee_id AS id""",
+        {T, B},
+        "BALANCE",
+        "org_payable EUR GLOBAL {dashed} credits",
+    ),
+    "a balance is changed on both sides": (
+        "ledger.balance",
+        """UPDATE ledger.balance SET credits_minor = credits_minor + 1, debits_minor = debits_minor + 1
+            WHERE organization_id = $1 AND account = 'org_payable' RETURNING payee_id AS id""",
+        {B},
+        "BALANCE",
+        "org_payable EUR GLOBAL {dashed} debits",
+    ),
+    "a balance is deleted": (
+        "ledger.balance",
+        """DELETE FROM ledger.balance WHERE organization_id = $1 AND account = 'org_payable'
+           RETURNING payee_id AS id""",
+        {T, B},
+        "BALANCE",
+        "org_payable EUR GLOBAL {dashed}",
+    ),
+    "a seal is changed": (
+        "ledger.seal",
+        """UPDATE ledger.seal SET hash = sha256('forged') WHERE organization_id = $1 AND number = 1
+           RETURNING gen_random_uuid() AS id""",
+        {C},
+        "BROKEN_SEAL",
+        "seal 1",
+    ),
+    "a delta is deleted": (
+        "ledger.delta",
+        """DELETE FROM ledger.delta WHERE organization_id = $1 AND id = (
+             SELECT id FROM ledger.delta WHERE organization_id = $1 ORDER BY id LIMIT 1)
+           RETURNING transfers[1] AS id""",
+        {B, C},
+        "STRAY",
+        "tfr_{id}",
+    ),
+    "a delta is changed": (
+        "ledger.delta",
+        """UPDATE ledger.delta SET credits[1] = credits[1] + 1, debits[1] = debits[1] + 1
+            WHERE organization_id = $1 AND id = (
+             SELECT id FROM ledger.delta WHERE organization_id = $1 ORDER BY id LIMIT 1) RETURNING id""",
+        {B},
+        "DELTA",
+        "delta {dashed}",
+    ),
+}
+
+
+@pytest.mark.covers("FIN-043", "MOR-003")
+@pytest.mark.parametrize("what", SPOILT)
+async def test_whoever_spoils_a_row_is_found_out(
+    sold: World, database: Database, batcher: Batcher, superuser: asyncpg.Connection, what: str
+):
+    table, statement, expected, word, where = SPOILT[what]
+    assert red(await proved(database, batcher, sold.organization)) == set()
+    vandal = Vandal(superuser, sold)
+    [done] = await vandal.spoil(table, statement)
+    findings = await proved(database, batcher, sold.organization)
+    assert red(findings) == expected
+    said = {each.word: each.where for check in expected for each in findings[check].figures.differences}
+    assert word in said
+    place = where.format(id=done["id"].hex, dashed=done["id"])
+    assert place in "\n".join(places(findings[check]) for check in expected)
+    await vandal.mend()
+    assert red(await proved(database, batcher, sold.organization)) == set()
+
+
+@pytest.mark.covers("FIN-043")
+async def test_money_that_we_never_heard_of_is_missing_here(sold: World, database: Database, batcher: Batcher):
+    unheard_of(sold, 777)
+    findings = await proved(database, batcher, sold.organization)
+    assert red(findings) == {P}
+    [difference] = findings[P].figures.differences
+    assert (difference.word, difference.where) == ("MISSING_HERE", "CHARGE ch_nobody")
+    assert (difference.found, difference.expected, difference.currency) == (0, 777, "EUR")
+    assert findings[P].figures.counts["missingHere"] == 1
+
+
+async def test_a_lost_webhook_is_missing_here_until_somebody_asks(sold: World, database: Database, batcher: Batcher):
+    payment, charge = await sold.opened(sold.shop.sells(sold.buyer.identity, 5000))
+    sold.simulator.act("pay", charge)
+    assert red(await proved(database, batcher, sold.organization)) == {P}
+    await sold.clerk.ask(sold.organization, payment, sold.buyer.caller)
+    assert red(await proved(database, batcher, sold.organization)) == set()
+
+
+async def test_another_amount_and_another_currency_are_told_apart(old: World, database: Database, batcher: Batcher):
+    """What a bug of ours would post: sealed, folded, balanced, and not what the provider moved."""
+    unheard_of(old, 5000, "ch_amount")
+    unheard_of(old, 5000, "ch_currency")
+    sale = {"fee": 0, "transfer": 0, "reference": "ch_amount", "payment": PaymentId.new()}
+    await booked(old.database, old.scope, a_posting(Event.CAPTURED, gross=4000, **sale))
+    other = sale | {"reference": "ch_currency", "currency": "BRL", "payment": PaymentId.new()}
+    await booked(old.database, old.scope, a_posting(Event.CAPTURED, gross=5000, **other))
+    absent = sale | {"reference": "ch_absent", "payment": PaymentId.new()}
+    await booked(old.database, old.scope, a_posting(Event.CAPTURED, gross=1, **absent))
+    findings = await proved(database, batcher, old.organization)
+    assert red(findings) == {P}
+    found = {each.where: (each.word, each.found, each.expected) for each in findings[P].figures.differences}
+    assert found == {
+        "CHARGE ch_absent": ("MISSING_THERE", 1, 0),
+        "CHARGE ch_amount": ("AMOUNT", 4000, 5000),
+        "CHARGE ch_currency: BRL here, EUR there": ("CURRENCY", 5000, 5000),
+    }
+
+
+async def test_what_moved_a_moment_ago_is_in_flight_and_not_red(world: World, batcher: Batcher):
+    await live(world, (PAY, FEES))
+    _, charge = await world.opened(world.shop.sells(world.buyer.identity, 5000))
+    world.simulator.act("pay", charge)
+    findings = await proved(world.database, batcher, world.organization)
+    assert red(findings) == set()
+    assert findings[P].figures.counts["inFlight"] == 1
+
+
+async def test_what_is_in_flight_does_not_hide_what_is_not(
+    sold: World, database: Database, batcher: Batcher, monkeypatch: pytest.MonkeyPatch
+):
+    """Also in the same bucket: there is but one here."""
+    monkeypatch.setattr(provider, "BUCKETS", 1)
+    unheard_of(sold, 777)
+    unheard_of(sold, 888, "ch_young", after=AN_HOUR)
+    findings = await proved(database, batcher, sold.organization)
+    assert red(findings) == {P}
+    assert places(findings[P]) == "CHARGE ch_nobody"
+    assert findings[P].figures.counts["inFlight"] == 1
+
+
+async def test_two_differences_do_not_cancel_each_other_out(
+    sold: World, database: Database, batcher: Batcher, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(provider, "BUCKETS", 1)
+    unheard_of(sold, 500, "ch_more")
+    unheard_of(sold, -500, "ch_less")
+    findings = await proved(database, batcher, sold.organization)
+    assert sorted(words(findings[P])) == ["MISSING_HERE", "MISSING_HERE"]
+
+
+async def test_a_provider_that_does_not_answer_leaves_it_unknown(
+    sold: World, database: Database, batcher: Batcher, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(provider, "PAUSE", timedelta(0))
+    away = Simulator(sold.simulator.keys, sold.simulator.journal, faults=Faults(unreachable=10_000))
+    with GATEWAYS.wired(Gateways([SandboxGateway.in_process(away)])):
+        findings = await proved(database, batcher, sold.organization)
+    assert {check: finding.verdict for check, finding in findings.items()} == {
+        T: Verdict.GREEN,
+        B: Verdict.GREEN,
+        P: Verdict.UNKNOWN,
+        C: Verdict.GREEN,
+    }
+    assert "sandbox" in (findings[P].figures.reason or "")
+    with GATEWAYS.wired(Gateways([])):
+        nobody = await proved(database, batcher, sold.organization)
+    assert set(words(nobody[P])) == {"MISSING_THERE"}
+
+
+async def test_an_old_tail_is_red_because_nobody_seals_it(
+    sold: World, database_url: str, database: Database, batcher: Batcher
+):
+    async with Database(database_url, clock=Clock(AN_HOUR)) as later:
+        findings = await proved(later, batcher, sold.organization)
+    assert words(findings[C]) == ["OLD_TAIL"]
+    await rolled(sold)
+    assert red(await proved(database, batcher, sold.organization)) == set()
+
+
+@pytest.mark.covers("TEN-T01")
+async def test_another_organisation_stays_green(
+    sold: World, database: Database, batcher: Batcher, superuser: asyncpg.Connection
+):
+    async with a_world(database, batcher) as other:
+        await live(other, (PAY, FEES))
+        vandal = Vandal(superuser, sold)
+        table, statement, *_ = SPOILT["a sealed transfer's amount is changed"]
+        await vandal.spoil(table, statement)
+        assert red(await proved(database, batcher, other.organization)) == set()
+        kept = {noted.finding.check: noted for noted in await database.read(other.scope, store.list_own)}
+        assert [*kept] == [T, B, P, C]
+        assert {noted.organization for noted in kept.values()} == {other.organization}
+
+
+async def test_what_is_posted_and_rolled_while_we_look_is_no_difference(sold: World):
+    """The balances were read at a seal, and are compared with what is under it."""
+    looks = 0
+
+    async def read(query: Any, *args: Any) -> Any:
+        nonlocal looks
+        looks += 1
+        found = await sold.database.read(sold.scope, query, *args)
+        if looks <= 3:
+            await live(sold, (PAY,))
+            await rolled(sold)
+        return found
+
+    finding = await check_balances(Look(sold.organization, Caller(), read))
+    assert finding.verdict is Verdict.GREEN, finding.figures
+    assert looks > 3
+
+
+async def test_a_page_of_one_finds_what_a_page_of_many_finds(
+    sold: World, database: Database, batcher: Batcher, monkeypatch: pytest.MonkeyPatch
+):
+    """Nothing is lost between two pages, and what is posted meanwhile is not mistaken for a fault."""
+    many = await proved(database, batcher, sold.organization)
+    monkeypatch.setattr(ledger, "fold_again", partial(ledger.fold_again, most=1))
+    monkeypatch.setattr(ledger, "check_deltas", partial(ledger.check_deltas, most=1))
+    monkeypatch.setattr(ledger, "transfers_of_types", partial(ledger.transfers_of_types, most=1))
+    monkeypatch.setattr(ledger, "verify_chain", partial(ledger.verify_chain, most=1))
+    monkeypatch.setattr(ledger, "verify_tail", partial(ledger.verify_tail, most=1))
+    one = await proved(database, batcher, sold.organization)
+    for check in Check:
+        counts = [
+            {name: count for name, count in findings[check].figures.counts.items() if name != "oldestUnsealedSeconds"}
+            for findings in (many, one)
+        ]
+        assert counts[0] == counts[1]
+        assert one[check].verdict is many[check].verdict is Verdict.GREEN
