@@ -5,7 +5,7 @@ nowhere else; stores declare what they mean, and the checks plan every form that
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from operator import attrgetter
@@ -53,6 +53,8 @@ class Insert:
     tenant: bool = True
     on_conflict: str = ""
     returning: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    """Where a column's value stands in a row (`source.id`), if not under the column's name."""
 
     @cached_property
     def sql(self) -> str:
@@ -74,7 +76,7 @@ class Insert:
 
     def arguments(self, rows: Sequence[object]) -> list[list[Any]]:
         """One array per column, from the attributes of the rows."""
-        arrays = columns(rows, *self.columns)
+        arrays = columns(rows, *(self.attributes.get(name, name) for name in self.columns))
         for position, kind in enumerate(self.columns.values()):
             if _is_document(kind):
                 arrays[position] = [None if v is None else _json(v) for v in arrays[position]]

@@ -4,7 +4,7 @@ Promise: everything is posted once for its cause, and nothing goes back that was
 held of it, and of what was transferred to the organisation, no more than is left when the money goes.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -12,7 +12,7 @@ import msgspec
 from admitone.finance.gateways.api import FactKind
 from admitone.finance.ledger.api import Event, Posting
 from admitone.finance.payments.model import COMMISSION_HELD, COMMISSION_KEPT, Payment, RecordedFact
-from admitone.finance.payments.policy import Happened, why_unapplied
+from admitone.finance.payments.policy import Happened, has_captured, why_unapplied
 from admitone.finance.sources.api import Flow
 from admitone.kernel.money import Money
 from admitone.kernel.scope import Caller
@@ -36,11 +36,13 @@ def fresh_postings(
     return [each for each in postings(payment, after, caller, rival=rival) if (each.event, each.cause) not in known]
 
 
-def postings(payment: Payment, facts: Iterable[RecordedFact], caller: Caller, *, rival: bool = False) -> list[Posting]:
+def postings(
+    payment: Payment, facts: Collection[RecordedFact], caller: Caller, *, rival: bool = False
+) -> list[Posting]:
     """Everything that is posted for a payment to which this happened."""
-    happened = Happened(facts)
-    if happened.capture is None:
+    if not has_captured(facts):
         return []  # Refunds and disputes prove a capture; it is fetched, and posted first.
+    happened = Happened(facts)
     came_for_nothing = why_unapplied(payment, happened, rival=rival) is not None
     books = [
         _Books(payment, happened, caller, came_for_nothing=came_for_nothing),

@@ -8,8 +8,9 @@ status and the same ledger.
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -176,6 +177,11 @@ def _when_closed(fact: RecordedFact) -> tuple[bool, int, datetime, str]:
     return (False, fact.ordinal, fact.at, fact.key) if is_here(fact) else (True, 0, fact.at, fact.key)
 
 
+def has_captured(facts: Collection[RecordedFact]) -> bool:
+    """Whether money came. Most of what is recorded comes before, and there is nothing to sort out."""
+    return any(fact.kind == K.CAPTURED for fact in facts)
+
+
 def fold(payment: Payment, facts: Iterable[RecordedFact], *, rival: bool = False) -> Standing:
     """The first that holds, in the order of unification (c). `rival`: another payment has paid for the source."""
     happened = Happened(facts)
@@ -252,9 +258,10 @@ def is_spent(happened: Happened) -> bool:
     return unproved >= MOST_AUTHENTICATIONS or len(failures) - unproved >= MOST_DECLINES
 
 
-def path(start: Status, end: Status) -> list[Status] | None:
+@cache
+def path(start: Status, end: Status) -> tuple[Status, ...] | None:
     """The shortest allowed way, without its beginning; nothing if the table has none."""
-    ways: dict[Status, list[Status]] = {start: []}
+    ways: dict[Status, tuple[Status, ...]] = {start: ()}
     frontier = deque([start])
     while frontier:
         here = frontier.popleft()
@@ -262,7 +269,7 @@ def path(start: Status, end: Status) -> list[Status] | None:
             return ways[here]
         for to in Status:
             if PAYMENT.may(here, to) and to not in ways:
-                ways[to] = [*ways[here], to]
+                ways[to] = (*ways[here], to)
                 frontier.append(to)
     return None
 
@@ -272,7 +279,8 @@ def way(payment: Payment, standing: Standing) -> list[Status] | None:
     here = payment.status
     if here is standing.status and PAYMENT.may(here, here) and standing.refunded_minor != payment.refunded_minor:
         return [here]
-    return path(here, standing.status)
+    steps = path(here, standing.status)
+    return None if steps is None else [*steps]
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -288,8 +296,10 @@ class Receipt(msgspec.Struct, frozen=True):
     state: ReceiptState = ReceiptState.OPEN
 
 
-def receipts_of(payment: Payment, facts: Iterable[RecordedFact], *, rival: bool) -> list[Receipt]:
+def receipts_of(payment: Payment, facts: Collection[RecordedFact], *, rival: bool) -> list[Receipt]:
     """Late or wrong money goes back as the source's type says; too much of it waits for somebody to look."""
+    if not has_captured(facts):
+        return []
     happened = Happened(facts)
     capture = happened.capture
     if capture is None:

@@ -24,6 +24,7 @@ INSERT_INTENTS = Insert(
         "capture_key": "text",
         "created_at": "timestamptz",
     },
+    attributes={"payment_id": "payment"},
 )
 
 
@@ -69,7 +70,7 @@ class Settlement(msgspec.Struct, frozen=True):
 
 
 async def insert_intents(tx: Tx, intents: Sequence[GatewayIntent]) -> None:
-    rows = [_IntentRow(**{**msgspec.structs.asdict(each), "created_at": tx.now}) for each in intents]
+    rows = [msgspec.structs.replace(each, created_at=tx.now) for each in intents]
     await tx.insert_exactly(INSERT_INTENTS, rows)
 
 
@@ -89,12 +90,6 @@ async def settle_intents(tx: Tx, settlements: Sequence[Settlement]) -> set[UUID]
 
 async def count_unanswered(tx: Tx, intents: Collection[UUID]) -> None:
     await tx.execute(COUNT_UNANSWERED, sorted({*intents}))
-
-
-class _IntentRow(GatewayIntent, frozen=True):
-    @property
-    def payment_id(self) -> UUID:
-        return self.payment.uuid
 
 
 def _intent(row: Record) -> GatewayIntent:

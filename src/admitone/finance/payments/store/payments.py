@@ -77,6 +77,13 @@ INSERT_PAYMENTS = Insert(
         "changed_at": "timestamptz",
         "expires_at": "timestamptz",
     },
+    attributes={
+        "identity_id": "identity",
+        "payee_id": "payee",
+        "source_type": "source.type",
+        "source_id": "source.id",
+        "settlement_model": "settlement",
+    },
 )
 
 
@@ -269,7 +276,7 @@ class Move(msgspec.Struct, frozen=True):
 
 
 async def insert_payments(tx: Tx, payments: Sequence[Payment]) -> None:
-    await tx.insert_exactly(INSERT_PAYMENTS, [_row(each) for each in payments])
+    await tx.insert_exactly(INSERT_PAYMENTS, payments)
 
 
 async def find_decisive(tx: Tx, checkouts: Collection[Checkout]) -> dict[Source, list[Payment]]:
@@ -359,30 +366,6 @@ async def find_facts(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId,
     for row in await tx.fetch(FIND_FACTS, sorted(each.uuid for each in payments)):
         found[PaymentId(row["payment_id"])].append(_fact(row))
     return found
-
-
-class _PaymentRow(msgspec.Struct, frozen=True):
-    """A payment under the names of its columns."""
-
-    payment: Payment
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.payment, _FIELDS.get(name, name))
-
-    @property
-    def source_type(self) -> str:
-        return self.payment.source.type
-
-    @property
-    def source_id(self) -> str:
-        return self.payment.source.id
-
-
-_FIELDS = {"identity_id": "identity", "payee_id": "payee", "settlement_model": "settlement"}
-
-
-def _row(payment: Payment) -> _PaymentRow:
-    return _PaymentRow(payment)
 
 
 def _payment(row: Record) -> Payment:
