@@ -12,7 +12,7 @@ from admitone.finance.gateways.sandbox.faults import CallFault, Faults
 from admitone.finance.payments.asking import Case
 from admitone.finance.payments.commands.checkouts import begin
 from admitone.finance.payments.commands.receipts import Decision
-from admitone.finance.payments.errands import PATIENCE, close_spent, complete_intents
+from admitone.finance.payments.errands import PATIENCE_OF_RETURNS, close_spent, complete_intents
 from admitone.finance.payments.facts import FACTS as PAYMENT_FACTS
 from admitone.finance.payments.facts import AttemptsSpent
 from admitone.finance.payments.model import Status
@@ -121,7 +121,7 @@ async def test_a_return_that_somebody_decided_is_finished_by_the_sweep(
             await world.clerk.give_back(world.organization, Decision(world.owner.caller, payment, "LATE_PIX"))
         world.simulator.misbehave(Faults())
 
-        firing = Firing("payments.complete_intents", datetime.now(UTC) + 2 * PATIENCE)
+        firing = Firing("payments.complete_intents", datetime.now(UTC) + 2 * PATIENCE_OF_RETURNS)
         told = Delivered(uuid7(), PLATFORM_ORGANIZATION, firing, Caller(), "now", None, 1, firing.at)
         await complete_intents.work(Desk(database, batcher), told)
         assert (await world.payment(payment)).status is Status.REFUNDED
