@@ -123,6 +123,8 @@ async def test_what_was_told_twice_for_one_instant_is_asked(world: World, superu
     assert (await held(world.database, world.scope))[0].onboarding_status is RESTRICTED
     [fact] = await facts_of(superuser, world.organization, "finance.account_unclear")
     told = msgspec.json.decode(fact["payload"], type=AccountUnclear)
+    # One id of a provider's in some hundreds looks like a number of somebody's, and does not stand in a fact.
+    told = msgspec.structs.replace(told, account_id="acct_[redacted]")
 
     desk = Desk(world.database, world.batcher)
     await ask_about_account.work(desk, Delivered(uuid7(), world.organization, told, Caller(), "unclear", None, 1, at))
