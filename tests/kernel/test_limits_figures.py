@@ -32,6 +32,10 @@ LIMITS = [
     # Appendix A3
     ("FREE_CHECKOUT_PER_IDENTITY", 5, 10 * MINUTES, Per.IDENTITY, (15, 60)),
     ("FREE_CHECKOUT_PER_ADDRESS", 10, 10 * MINUTES, Per.ADDRESS, ()),
+    # Ours: "several identities on one device or address" has no figure there.
+    ("FREE_CHECKOUT_SEEN", 1, 10 * MINUTES, Per.REQUEST, ()),
+    ("FREE_CHECKOUT_PEOPLE_PER_DEVICE", 3, 10 * MINUTES, Per.REQUEST, ()),
+    ("FREE_CHECKOUT_PEOPLE_PER_ADDRESS", 5, 10 * MINUTES, Per.REQUEST, ()),
     # CPN-031, CPN-032
     ("COUPONS_PER_IDENTITY", 3, 1 * MINUTES, Per.IDENTITY, ()),
     ("VALIDATIONS_PER_MERCHANT", 60, 1 * MINUTES, Per.ORGANIZATION, ()),

@@ -413,7 +413,7 @@ async def test_the_thirty_first_of_one_address_waits_five_minutes(
     orders = [world.shop.sells(who.identity, PRICE) for who in people]
     for n in range(30):
         answer = await Caller(buyer.site, world, orders[n % 4]).pay(who=people[n % 4])
-        assert answer.status_code == 200
+        assert answer.status_code == 200, f"the {n + 1}th: {answer.text}"
     refused(await buyer.pay(), "RATE_LIMITED")
     async with at_an_address_of_their_own(application) as elsewhere:
         assert (await Caller(elsewhere, world, buyer.order).pay()).status_code == 200
