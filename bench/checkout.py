@@ -25,7 +25,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import asyncpg
 
@@ -71,7 +71,10 @@ UNBALANCED = """
      WHERE p.status = 'SUCCEEDED'
        AND t.gross IS DISTINCT FROM p.amount_minor
 """
-LEFT = "SELECT (SELECT count(*) FROM kernel.outbox) + (SELECT count(*) FROM kernel.job WHERE run_at <= now()) AS left"
+LEFT = """
+    SELECT (SELECT count(*) FROM kernel.outbox WHERE published_at IS NULL)
+           + (SELECT count(*) FROM kernel.job WHERE run_at <= now()) AS left
+"""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,17 @@ class Fair:
     journal: str
     seconds: float = SECONDS
     payments: int = PAYMENTS
+
+    @property
+    def surroundings(self) -> dict[str, str]:
+        """What its server and its worker are told."""
+        return {
+            "ADMITONE_KEYS": KEYS,
+            "TRUSTED_PROXIES": "127.0.0.1",
+            "SMTP_URL": NOWHERE,
+            "ORYA_CRON_SECRET": SECRET,
+            JOURNAL: self.journal,
+        }
 
     def requests(self) -> Iterator[bytes]:
         """Checkouts, each of a source of its own; buyers take turns."""
@@ -107,20 +121,17 @@ def measure(figures: Figures, seconds: float = SECONDS, payments: int = PAYMENTS
         ground = a_ground(cluster, organizations=1, name="bench_checkout")
         calibration = calibrate(ground)
         print(f"\nCheckouts. {calibration}")
-        tokens = asyncio.run(seed_people(ground.url))
-        journal = Path(folder) / "sandbox.db"
-        asyncio.run(_may_sell(ground, a_simulator(journal)))
-        own = str(ground.members[0].organization)
-        fair = Fair(0, own, tokens, str(journal), seconds, payments)
-        surroundings = {
-            "ADMITONE_KEYS": KEYS,
-            "TRUSTED_PROXIES": "127.0.0.1",
-            "SMTP_URL": NOWHERE,
-            "ORYA_CRON_SECRET": SECRET,
-            JOURNAL: str(journal),
-        }
-        checkouts(figures, ground, fair, surroundings, min(1.0, calibration.s))
-        settled(figures, ground, fair, surroundings)
+        checkouts(figures, ground, a_fair(ground, Path(folder), seconds=seconds), min(1.0, calibration.s))
+        # Where nobody bought before: what no webhook told of those the worker would ask for, and settle too.
+        ground = a_ground(cluster, organizations=1, name="bench_settled")
+        settled(figures, ground, a_fair(ground, Path(folder), payments=payments))
+
+
+def a_fair(ground: Ground, folder: Path, **more: Any) -> Fair:
+    """Buyers, and an organisation that may sell to them."""
+    tokens, journal = asyncio.run(seed_people(ground.url)), folder / f"{ground.database}.db"
+    asyncio.run(_may_sell(ground, a_simulator(journal)))
+    return Fair(0, str(ground.members[0].organization), tokens, str(journal), **more)
 
 
 async def _may_sell(ground: Ground, simulator: Simulator) -> None:
@@ -155,7 +166,7 @@ class Bought:
         return f"{self.report}  in batches of {sizes}  {self.commits_each:.2f} commits each"
 
 
-def checkouts(figures: Figures, ground: Ground, fair: Fair, surroundings: dict[str, str], s: float) -> None:
+def checkouts(figures: Figures, ground: Ground, fair: Fair, s: float) -> None:
     print(f"\nPOST {PATH}, {CONNECTIONS} connections, {len(fair.tokens):,} buyers, one organisation")
 
     def rate(name: str, port: int, seconds: float) -> float:
@@ -164,8 +175,8 @@ def checkouts(figures: Figures, ground: Ground, fair: Fair, surroundings: dict[s
         return bought.report.rate
 
     with ExitStack() as stack:
-        together = stack.enter_context(a_server(ground, module=SERVER, **surroundings))
-        apart = stack.enter_context(a_server(ground, "--one-by-one", module=SERVER, **surroundings))
+        together = stack.enter_context(a_server(ground, module=SERVER, **fair.surroundings))
+        apart = stack.enter_context(a_server(ground, "--one-by-one", module=SERVER, **fair.surroundings))
         for port in (together, apart):
             rate("warming up", port, 3)
         coalesced, alone = side_by_side(
@@ -225,9 +236,9 @@ def _ask(ground: Ground, sql: str) -> list[asyncpg.Record]:
 # -- As much of figure 4 as there is
 
 
-def settled(figures: Figures, ground: Ground, fair: Fair, surroundings: dict[str, str]) -> None:
+def settled(figures: Figures, ground: Ground, fair: Fair) -> None:
     print(f"\nCheckout, webhooks over HTTP, one worker, ledger: until {fair.payments:,} payments are settled")
-    with a_server(ground, module=SERVER, **surroundings) as port, a_worker(ground, surroundings):
+    with a_server(ground, module=SERVER, **fair.surroundings) as port, a_worker(ground, fair):
         _settle(ground, replace(fair, port=port, payments=WARMING_UP))
         heard, done, relayed = _settle(ground, replace(fair, port=port))
     [row] = _ask(ground, UNBALANCED)
@@ -257,9 +268,9 @@ def _until(holds: Callable[[], bool], what: str) -> None:
 
 
 @contextmanager
-def a_worker(ground: Ground, surroundings: dict[str, str]) -> Iterator[None]:
+def a_worker(ground: Ground, fair: Fair) -> Iterator[None]:
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("wb") as log:
-        environment = {**os.environ, "DATABASE_URL": ground.url, "ADMITONE_DATA": folder, **surroundings}
+        environment = {**os.environ, "DATABASE_URL": ground.url, "ADMITONE_DATA": folder, **fair.surroundings}
         command = [sys.executable, "-m", "bench.work_checkout"]
         working = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
         try:
@@ -274,23 +285,26 @@ class Market:
 
     def __init__(self, fair: Fair) -> None:
         self._simulator = a_simulator(Path(fair.journal))
-        _tell_nobody(self._simulator)
         self._checkouts = itertools.islice(fair.requests(), fair.payments)
-        self._all = fair.payments * EVENTS_OF_A_PAYMENT
-        self._happened = 0
+        self._left = fair.payments * EVENTS_OF_A_PAYMENT
+        self._untold = 0
+        """Events that happened and that no courier has taken."""
         self._due: list[Delivery] = []
-        self._heard: dict[int, Delivery] = {}
-        self._told = 0
+        self._taken: set[int] = set()
+        self._heard: list[Delivery] = []
         self._answers = selectors.DefaultSelector()
-        self._buyers = [Connection(fair.port) for _ in range(CONNECTIONS)]
-        self._couriers = [Connection(fair.port) for _ in range(COURIERS)]
+        self._buyers = [self._connect(fair.port) for _ in range(CONNECTIONS)]
+        self._couriers = [self._connect(fair.port) for _ in range(COURIERS)]
+
+    def _connect(self, port: int) -> Connection:
+        connection = Connection(port)
+        self._answers.register(connection.socket, selectors.EVENT_READ, connection)
+        return connection
 
     def run(self) -> None:
-        for connection in (*self._buyers, *self._couriers):
-            self._answers.register(connection.socket, selectors.EVENT_READ, connection)
-        buyers = {*self._buyers}
+        """Until everybody has paid and everything was heard."""
         under_way: dict[Connection, Delivery] = {}
-        while self._told + len(self._heard) < self._all:
+        while self._left:
             self._send(under_way)
             for key, _ in self._answers.select(timeout=1):
                 connection: Connection = key.data
@@ -299,36 +313,38 @@ class Market:
                     continue
                 if status != 200:
                     raise RuntimeError(f"an answer was {status}: {connection.body[:500]!r}")
-                if connection in buyers:
+                if delivery := under_way.pop(connection, None):
+                    self._heard.append(delivery)
+                    self._left -= 1
+                    self._couriers.append(connection)
+                else:
                     self._pay(json.loads(connection.body)["clientSecret"].partition("_secret_")[0])
                     self._buyers.append(connection)
-                else:
-                    delivery = under_way.pop(connection)
-                    self._heard[delivery.id] = delivery
-                    self._couriers.append(connection)
+
+        self._acknowledge()
+
+    def _acknowledge(self) -> None:
+        self._simulator.delivered(*self._heard)
+        self._taken -= {each.id for each in self._heard}
+        self._heard.clear()
 
     def _pay(self, charge: str) -> None:
         self._simulator.act("pay", charge)
-        self._happened += EVENTS_OF_A_PAYMENT
+        self._untold += EVENTS_OF_A_PAYMENT
 
     def _send(self, under_way: dict[Connection, Delivery]) -> None:
         while self._buyers and (request := next(self._checkouts, None)):
             self._buyers.pop().send(request)
-        if not self._due and self._happened > self._told + len(self._heard) + len(under_way):
-            self._simulator.delivered(*self._heard.values())
-            self._told += len(self._heard)
-            self._heard.clear()
-            self._due = self._simulator.due_deliveries()
+        if self._couriers and not self._due and self._untold:
+            self._acknowledge()
+            # What we have not heard within a second is told anew; here it is only on its way.
+            self._due = [each for each in self._simulator.due_deliveries() if each.id not in self._taken]
+            self._taken.update(each.id for each in self._due)
+            self._untold -= len(self._due)
         while self._couriers and self._due:
             connection = self._couriers.pop()
-            under_way[connection] = self._due.pop(0)
+            under_way[connection] = self._due.pop()
             connection.send(_post(under_way[connection]))
-
-
-def _tell_nobody(simulator: Simulator) -> None:
-    """What happened before is nobody's business here."""
-    while due := simulator.due_deliveries(1_000):
-        simulator.delivered(*due)
 
 
 def _post(delivery: Delivery) -> bytes:

@@ -88,7 +88,9 @@ INSERT_PAYMENTS = Insert(
 
 
 # What decides whether a source may be paid: what was begun under the same key, what paid, what is being paid, and what
-# failed. Each by its own index: of a source there may be very many.
+# failed. Each by its own index: of a source there may be very many. The first is asked for in the order of its index,
+# which an equal sign would make void: of indexes that look equally good, as all do while nobody has counted the rows,
+# the planner would take the key's, and read all of the organisation's payments for each source.
 FIND_DECISIVE = f"""
     SELECT {OF_PAYMENT}
       FROM unnest($2::text[], $3::text[], $4::text[]) AS v(source_type, source_id, idempotency_key)
@@ -97,7 +99,9 @@ FIND_DECISIVE = f"""
                            WHERE organization_id = $1
                              AND source_type = v.source_type
                              AND source_id = v.source_id
-                             AND idempotency_key = v.idempotency_key)
+                             AND idempotency_key BETWEEN v.idempotency_key AND v.idempotency_key
+                           ORDER BY idempotency_key
+                           LIMIT 1)
                          UNION ALL
                          (SELECT {COLUMNS}
                             FROM payments.payment
