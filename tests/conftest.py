@@ -11,6 +11,7 @@ from pathlib import Path
 import asyncpg
 import httpx
 import pytest
+from hypothesis import HealthCheck, settings
 
 from admitone.entrypoints.http import assemble
 from admitone.entrypoints.modules import MODULES
@@ -23,6 +24,10 @@ from admitone.kernel.migrate import migrate
 from tests.people import application, site  # noqa: F401, fixtures for all
 from tests.toy.authority import ToyAuthority
 from tests.toy.module import MODULE
+
+# How long it takes to think of examples depends on who else uses the machine.
+settings.register_profile("ours", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ours")
 
 TEMPLATE = "admitone_template"
 CLUSTER = "ADMITONE_TEST_CLUSTER"

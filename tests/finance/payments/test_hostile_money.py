@@ -411,19 +411,20 @@ async def test_the_thirty_first_of_one_address_waits_five_minutes(
 ):
     people = [await a_person(database) for _ in range(4)]
     orders = [world.shop.sells(who.identity, PRICE) for who in people]
-    for n in range(30):
-        answer = await Caller(buyer.site, world, orders[n % 4]).pay(who=people[n % 4])
-        assert answer.status_code == 200, f"the {n + 1}th: {answer.text}"
-    refused(await buyer.pay(), "RATE_LIMITED")
-    async with at_an_address_of_their_own(application) as elsewhere:
+    async with at_an_address_of_their_own(application) as here, at_an_address_of_their_own(application) as elsewhere:
+        for n in range(30):
+            answer = await Caller(here, world, orders[n % 4]).pay(who=people[n % 4])
+            assert answer.status_code == 200, f"the {n + 1}th: {answer.text}"
+        refused(await Caller(here, world, buyer.order).pay(), "RATE_LIMITED")
         assert (await Caller(elsewhere, world, buyer.order).pay()).status_code == 200
-    with later(application, timedelta(minutes=5, seconds=5)):
-        assert (await buyer.pay()).status_code == 200
+        with later(application, timedelta(minutes=5, seconds=5)):
+            assert (await Caller(here, world, buyer.order).pay()).status_code == 200
 
 
 def at_an_address_of_their_own(application: Application) -> httpx.AsyncClient:
+    """Of a range that no other test comes from: some come when the clock is ahead, and are counted until then."""
     number = next(CLIENTS)
-    transport = httpx.ASGITransport(application.edge, client=(f"100.64.{number // 250}.{number % 250 + 1}", 4711))
+    transport = httpx.ASGITransport(application.edge, client=(f"198.18.{number // 250}.{number % 250 + 1}", 4711))
     return httpx.AsyncClient(transport=transport, base_url="http://admitone.test")
 
 
