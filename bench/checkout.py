@@ -2,8 +2,8 @@
 settled when their buyers pay (as much of figure 4 as there is: checkout, webhook, ledger, facts relayed).
 
 usage: python -m bench.checkout [SECONDS PAYMENTS]         measure
-       python -m bench.checkout buy                        buyers who pay for nothing; a `Fair` on standard input
-       python -m bench.checkout fair                       buyers who pay, and a provider that tells of it
+       python -m bench.checkout fair                       buyers who pay, and a provider that tells of it; on
+                                                           standard input a `Fair`
 
 Every buyer is signed in and comes from an address of their own, through a proxy that we trust, so that every limit
 stays on. Nobody buys the same twice. One organisation sells everything: what contends in production contends here.
@@ -50,6 +50,8 @@ PATH: Final = "/api/payments/intent"
 SECONDS: Final = 6
 PAYMENTS: Final = 6_000
 CONNECTIONS: Final = 64
+AT_MOST_A_SECOND: Final = 4_000
+"""Checkouts are prepared for this rate."""
 COURIERS: Final = 32
 """Connections on which the provider tells."""
 PATIENCE_SECONDS: Final = 180
@@ -189,18 +191,12 @@ def checkouts(figures: Figures, ground: Ground, fair: Fair, s: float) -> None:
 
 def _buy(ground: Ground, fair: Fair) -> Bought:
     commits, flown = _commits(ground), _flown(fair.port)
-    report = Report(**json.loads(_run("buy", fair)))
+    report = drive(fair.port, CONNECTIONS, fair.requests(), fair.seconds, AT_MOST_A_SECOND)
     if report.refused:
         raise RuntimeError(f"{report.refused} checkouts were refused, or failed")
     commits, flown = _commits(ground) - commits, _flown(fair.port) - flown
     batches = {command: flown[f"{command}_sum"] / flown[f"{command}_count"] for command in COMMANDS}
     return Bought(report, commits / flown[f"{COMMANDS[0]}_sum"], batches)
-
-
-def _run(what: str, fair: Fair) -> str:
-    """In a process of its own."""
-    command, given = [sys.executable, "-m", "bench.checkout", what], json.dumps(asdict(fair))
-    return subprocess.run(command, cwd=ROOT, input=given, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def _commits(ground: Ground) -> int:
@@ -251,7 +247,8 @@ def _settle(ground: Ground, fair: Fair) -> tuple[float, float, float]:
     """After how many seconds all was told, all was settled, and nothing was left to do."""
     expected = _ask(ground, SETTLED)[0]["settled"] + fair.payments
     began = time.perf_counter()
-    _run("fair", fair)
+    command, given = [sys.executable, "-m", "bench.checkout", "fair"], json.dumps(asdict(fair))
+    subprocess.run(command, cwd=ROOT, input=given, text=True, check=True)
     heard = time.perf_counter() - began
     _until(lambda: _ask(ground, SETTLED)[0]["settled"] >= expected, "all payments are settled")
     done = time.perf_counter() - began
@@ -355,9 +352,6 @@ def _post(delivery: Delivery) -> bytes:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["buy"]:
-            own = Fair(**json.load(sys.stdin))
-            print(json.dumps(asdict(drive(own.port, CONNECTIONS, own.requests(), own.seconds))))
         case ["fair"]:
             Market(Fair(**json.load(sys.stdin))).run()
         case numbers:

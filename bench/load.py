@@ -1,10 +1,12 @@
 """Load over HTTP: `wrk` where it is installed, else our own generator, in a process of its own either way.
 
-The load is closed: a fixed number of connections, each sending its next request when it has its answer. What to send
-is a list of heads (one per caller) and a body with blanks; each request has its own idempotency key and device.
+The load is closed: a fixed number of connections, each sending its next request when it has its answer. Requests are
+prepared in a file, so that making them costs the machine nothing while it is measured.
 """
 
+import itertools
 import json
+import math
 import random
 import selectors
 import shutil
@@ -19,6 +21,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
+ROOT = Path(__file__).parent.parent
+AT_MOST_A_SECOND = 30_000
+"""Requests are prepared for this rate; whoever is faster runs out of them, and the load ends early."""
 DEVICES = 20_000
 """Enough that nobody meets the limit of 120 a minute."""
 
@@ -56,31 +61,37 @@ class Report:
 
 def load(plan: Plan) -> Report:
     """Send the load; an answer that is not 2xx where none is expected makes every figure worthless."""
-    report = _with_wrk(plan) if shutil.which("wrk") else _with_our_own(plan)
+    requests = iter(Requests(plan).next, None)
+    report = drive(plan.port, plan.connections, requests, plan.seconds)
     if report.refused and not plan.may_be_refused:
         raise RuntimeError(f"{report.refused} answers of {plan.path} were refusals or errors")
     return report
 
 
+def drive(
+    port: int, connections: int, requests: Iterator[bytes], seconds: float, at_most_a_second: int = AT_MOST_A_SECOND
+) -> Report:
+    """Closed load of these requests, each sent once: they are written down first, so that sending costs little."""
+    with tempfile.TemporaryDirectory() as folder:
+        prepared = Path(folder) / "requests"
+        with prepared.open("wb") as file:
+            for request in itertools.islice(requests, connections + int(at_most_a_second * seconds)):
+                file.write(b"%d\n%b" % (len(request), request))
+        if shutil.which("wrk"):
+            return _with_wrk(prepared, port, connections, seconds)
+        return _with_our_own(prepared, port, connections, seconds)
+
+
 LUA = """
-local callers = {}
-for line in io.lines("%(callers)s") do
-    local key, org, counters = line:match("(%%S+) (%%S+) (%%S+)")
-    callers[#callers + 1] = {key, org, tonumber(counters)}
+local prepared, requests, sent = io.open("%s", "rb"), {}, 0
+while true do
+    local length = prepared:read("*l")
+    if not length then break end
+    requests[#requests + 1] = prepared:read(tonumber(length))
 end
-local run, sent = "%(run)s", 0
 request = function()
-    sent = sent + 1
-    local caller = callers[math.random(#callers)]
-    if "%(method)s" == "GET" then
-        return wrk.format("GET", "%(path)s", {["authorization"] = "Bearer " .. caller[1]})
-    end
-    local counter = "%(counter)s"
-    if counter == "" then counter = "counter_" .. math.random(caller[3]) end
-    local headers = {["content-type"] = "application/json", ["authorization"] = "Bearer " .. caller[1],
-        ["x-orya-org-id"] = caller[2], ["x-device-id"] = "device" .. math.random(%(devices)d)}
-    return wrk.format("POST", "%(path)s", headers,
-        '{"counter":"' .. counter .. '","amount":1,"idempotencyKey":"' .. run .. "-" .. sent .. '"}')
+    if sent == #requests then wrk.thread:stop() else sent = sent + 1 end
+    return requests[sent]
 end
 done = function(summary, latency, requests)
     print(string.format('{"requests": %%d, "micros": %%d, "refused": %%d, "p50": %%f, "p95": %%f, "p99": %%f}',
@@ -91,32 +102,19 @@ end
 """
 
 
-def _with_wrk(plan: Plan) -> Report:
-    with tempfile.TemporaryDirectory() as folder:
-        callers, script = Path(folder) / "callers", Path(folder) / "load.lua"
-        callers.write_text("\n".join(f"{key} {org} {counters}" for key, org, counters in plan.callers))
-        blanks = {
-            "callers": callers,
-            "run": random.randrange(10**12),
-            "counter": plan.counter,
-            "devices": DEVICES,
-            "path": plan.path,
-            "method": plan.method,
-        }
-        script.write_text(LUA % blanks)
-        command = ["wrk", "-t1", f"-c{plan.connections}", f"-d{plan.seconds}s", "-s", str(script)]
-        said = subprocess.run(
-            [*command, f"http://127.0.0.1:{plan.port}"], capture_output=True, text=True, check=True
-        ).stdout
+def _with_wrk(prepared: Path, port: int, connections: int, seconds: float) -> Report:
+    script = prepared.with_suffix(".lua")
+    script.write_text(LUA % prepared)
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{math.ceil(seconds)}s", "-s", str(script)]
+    said = subprocess.run([*command, f"http://127.0.0.1:{port}"], capture_output=True, text=True, check=True).stdout
     figures = json.loads([line for line in said.splitlines() if line.startswith("{")][-1])
     rate = figures["requests"] / figures["micros"] * 1e6
     return Report("wrk", rate, figures["p50"] / 1e3, figures["p95"] / 1e3, figures["p99"] / 1e3, figures["refused"])
 
 
-def _with_our_own(plan: Plan) -> Report:
-    said = subprocess.run(
-        [sys.executable, "-m", "bench.load"], input=json.dumps(asdict(plan)), capture_output=True, text=True, check=True
-    ).stdout
+def _with_our_own(prepared: Path, port: int, connections: int, seconds: float) -> Report:
+    command = [sys.executable, "-m", "bench.load", str(prepared), str(port), str(connections), str(seconds)]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     return Report(**json.loads(said))
 
 
@@ -171,31 +169,36 @@ class Requests:
         ).encode()
 
 
-def generate(plan: Plan) -> Report:
-    requests = Requests(plan)
-    return drive(plan.port, plan.connections, iter(requests.next, None), plan.seconds)
-
-
-def drive(port: int, connections: int, requests: Iterator[bytes], seconds: float) -> Report:
-    """Closed load of whatever these requests are."""
-    waiting = selectors.DefaultSelector()
-    for _ in range(connections):
+def generate(prepared: Path, port: int, connections: int, seconds: float) -> Report:
+    """What wrk does, where there is none."""
+    requests, waiting = _read(prepared), selectors.DefaultSelector()
+    for request in itertools.islice(requests, connections):
         connection = Connection(port)
         waiting.register(connection.socket, selectors.EVENT_READ, connection)
-        connection.send(next(requests))
+        connection.send(request)
     began, latencies, statuses = time.perf_counter(), [], Counter[int]()
-    while (now := time.perf_counter()) - began < seconds:
+    while (now := time.perf_counter()) - began < seconds and waiting.get_map():
         for key, _ in waiting.select(timeout=1):
             connection = key.data
             status = connection.status()
-            if status is not None:
-                latencies.append(time.perf_counter() - connection.sent_at)
-                statuses[status] += 1
-                connection.send(next(requests))
+            if status is None:
+                continue
+            latencies.append(time.perf_counter() - connection.sent_at)
+            statuses[status] += 1
+            if request := next(requests, b""):
+                connection.send(request)
+            else:
+                waiting.unregister(connection.socket)
     latencies.sort()
     at = [latencies[int(len(latencies) * share)] * 1e3 for share in (0.5, 0.95, 0.99)]
     refused = sum(count for status, count in statuses.items() if not 200 <= status < 300)
     return Report("our own generator", len(latencies) / (now - began), *at, refused)
+
+
+def _read(prepared: Path) -> Iterator[bytes]:
+    with prepared.open("rb") as file:
+        while length := file.readline():
+            yield file.read(int(length))
 
 
 def in_turns(plans: Sequence[Plan], times: int) -> list[float]:
@@ -215,4 +218,5 @@ def in_turns(plans: Sequence[Plan], times: int) -> list[float]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asdict(generate(Plan(**json.load(sys.stdin))))))
+    file, *numbers = sys.argv[1:]
+    print(json.dumps(asdict(generate(Path(file), int(numbers[0]), int(numbers[1]), float(numbers[2])))))

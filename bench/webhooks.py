@@ -1,16 +1,10 @@
 """Webhooks: how many a second are verified, sealed, kept with their job, and acknowledged (figure 5).
 
-usage: python -m bench.webhooks PORT CONNECTIONS SECONDS       a provider that tells as fast as it is listened to
+usage: python -m bench.webhooks
 """
 
 import asyncio
 import itertools
-import json
-import selectors
-import subprocess
-import sys
-import time
-from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
@@ -20,7 +14,7 @@ import asyncpg
 import msgspec
 
 from admitone.finance.gateways import signature
-from admitone.finance.gateways.api import AccountOrder, Charge, ChargeOrder, Method
+from admitone.finance.gateways.api import Account, AccountOrder, Charge, ChargeOrder, Method
 from admitone.finance.gateways.sandbox.gateway import SandboxGateway
 from admitone.finance.gateways.sandbox.keys import CARD_ROUTE, Keys
 from admitone.finance.gateways.sandbox.simulator import Simulator
@@ -31,11 +25,13 @@ from bench.calibration import calibrate
 from bench.figures import Figures
 from bench.ground import Ground, a_cluster, a_ground
 from bench.identity import KEYS, NOWHERE
-from bench.load import Connection
-from bench.server import ROOT, a_server
+from bench.load import Report, drive
+from bench.server import a_server
 
 SANDBOX: Final = Keys.of("the sandbox of the bench")
 SECONDS: Final = 8
+AT_MOST_A_SECOND: Final = 10_000
+"""Events are prepared and signed for this rate."""
 EVERY_TENTH: Final = 10
 """Of what a provider tells comes twice."""
 
@@ -48,21 +44,21 @@ def measure(figures: Figures) -> None:
         print(calibration)
         with a_server(ground, module="bench.serve_webhooks", ADMITONE_KEYS=KEYS, SMTP_URL=NOWHERE) as port:
             _tell(port, 64, 2)
-            rates = [_tell(port, connections, SECONDS) for connections in (64, 256)]
+            reports = {connections: _tell(port, connections, SECONDS) for connections in (64, 256)}
         kept = _kept(ground)
-    for connections, rate in zip((64, 256), rates, strict=True):
-        figures.note(f"{connections:4} connections: {rate:8,.0f}/s")
-    figures.must("webhooks kept and acknowledged, over s", max(rates) / calibration.s, 3_000, "/s")
+    for connections, report in reports.items():
+        figures.note(f"{connections:4} connections {report}  [{report.tool}]")
+    fastest = max(report.rate for report in reports.values())
+    figures.must("webhooks kept and acknowledged", fastest, 3_000 * min(1.0, calibration.s), "/s")
     figures.must_not_exceed("receipts without payload, job or fact", kept, 0, "rows")
 
 
-def _tell(port: int, connections: int, seconds: float) -> float:
-    command = [sys.executable, "-m", "bench.webhooks", str(port), str(connections), str(seconds)]
-    said = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
-    if said["statuses"].keys() != {"200"}:
-        raise RuntimeError(f"not every event was acknowledged: {said['statuses']}")
-    rate: float = said["rate"]
-    return rate
+def _tell(port: int, connections: int, seconds: float) -> Report:
+    """A provider that tells as fast as it is listened to."""
+    report = drive(port, connections, requests(), seconds, AT_MOST_A_SECOND)
+    if report.refused:
+        raise RuntimeError(f"{report.refused} events were not acknowledged")
+    return report
 
 
 def _kept(ground: Ground) -> int:
@@ -110,6 +106,8 @@ async def _an_event() -> bytes:
     simulator = Simulator(SANDBOX)
     gateway, organization = SandboxGateway.in_process(simulator), OrganizationId.new()
     account = await gateway.open_account(AccountOrder(Caller(), uuid7(), organization, "PT", None))
+    assert isinstance(account, Account), account
+    simulator.act("complete", account.id)
     order = ChargeOrder(
         caller=Caller(),
         key=uuid7(),
@@ -119,7 +117,7 @@ async def _an_event() -> bytes:
         amount_minor=5000,
         currency="EUR",
         settlement=SettlementModel.ORG_MOR,
-        account=account.id,  # type: ignore[union-attr]
+        account=account.id,
         application_fee_minor=300,
         description="Two tickets",
         expires_at=datetime.now(UTC).replace(year=datetime.now(UTC).year + 1),
@@ -131,22 +129,5 @@ async def _an_event() -> bytes:
     return bodies[-1]
 
 
-def tell(port: int, connections: int, seconds: float) -> None:
-    """Closed load: each connection tells the next as soon as it is heard."""
-    supply, waiting, statuses = requests(), selectors.DefaultSelector(), Counter[int]()
-    for _ in range(connections):
-        connection = Connection(port)
-        waiting.register(connection.socket, selectors.EVENT_READ, connection)
-        connection.send(next(supply))
-    began = time.perf_counter()
-    while (took := time.perf_counter() - began) < seconds:
-        for key, _ in waiting.select(timeout=1):
-            status = key.data.status()
-            if status is not None:
-                statuses[status] += 1
-                key.data.send(next(supply))
-    print(json.dumps({"rate": statuses.total() / took, "statuses": statuses}))
-
-
 if __name__ == "__main__":
-    tell(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))
+    measure(Figures())
