@@ -1629,6 +1629,7 @@ CREATE TABLE payments.payment (
     created_at timestamp with time zone NOT NULL,
     changed_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    unreadable_status text,
     CONSTRAINT payment_account_check CHECK (((length(account) >= 1) AND (length(account) <= 100))),
     CONSTRAINT payment_amount_minor_check CHECK (((amount_minor >= 0) AND (amount_minor <= '9007199254740991'::bigint))),
     CONSTRAINT payment_captured_minor_check CHECK ((captured_minor >= 0)),
@@ -1663,6 +1664,7 @@ CREATE TABLE payments.payment (
     CONSTRAINT payment_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text, 'STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text]))),
     CONSTRAINT payment_status_check CHECK ((status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'CANCELLED'::text, 'EXPIRED'::text, 'NEEDS_MANUAL'::text, 'PARTIAL_REFUND'::text, 'REFUNDED'::text, 'DISPUTED'::text, 'CHARGEBACK_WON'::text, 'CHARGEBACK_LOST'::text]))),
     CONSTRAINT payment_subjects_check CHECK ((cardinality(subjects) <= 20)),
+    CONSTRAINT payment_unreadable_status_check CHECK (((length(unreadable_status) >= 1) AND (length(unreadable_status) <= 40))),
     CONSTRAINT payment_version_check CHECK ((version > 0))
 );
 ALTER TABLE ONLY payments.payment FORCE ROW LEVEL SECURITY;
@@ -3803,6 +3805,9 @@ GRANT UPDATE(changed_at) ON TABLE payments.payment TO admitone_app;
 
 -- Name: COLUMN payment.expires_at; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT SELECT(expires_at) ON TABLE payments.payment TO admitone_relay;
+
+-- Name: COLUMN payment.unreadable_status; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(unreadable_status) ON TABLE payments.payment TO admitone_app;
 
 -- Name: TABLE payment_fact; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE payments.payment_fact TO admitone_app;

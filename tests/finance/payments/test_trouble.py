@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from admitone.finance.gateways.api import NotSent, ObjectType, Ref, Refused, Unknown, UnknownStatus
-from admitone.finance.payments import errands
+from admitone.finance.gateways.api import Method, NotSent, ObjectType, Ref, Refused, Unknown, UnknownStatus
+from admitone.finance.payments import errands, projections
 from admitone.finance.payments.commands.receipts import Decision, begin_returns
 from admitone.finance.payments.errors import GatewayRefused, NotAtProvider, ProviderUnanswered, ReturnSpent
 from admitone.finance.payments.facts import (
@@ -235,11 +235,15 @@ async def test_a_charge_that_cannot_be_cancelled_yet_is_tried_later(world: World
     assert (await world.payment(payment)).status is Status.SUCCEEDED
 
 
-async def test_a_word_that_nobody_taught_us_decides_nothing_and_somebody_is_told(world: World):
+@pytest.mark.covers("PAY-061", "PAY-062")
+@pytest.mark.parametrize("currency", ["EUR", "BRL"])
+async def test_a_word_that_nobody_taught_us_decides_nothing_and_somebody_must_look(world: World, currency: str):
     odd = UnknownStatus("quantum", (Ref(ObjectType.INTENT, "pi_1"),))
-    begun = await world.begin(world.shop.sells(world.buyer.identity, 5000))
+    ways = {"method": Method.PIX} if currency == "BRL" else {}
+    begun = await world.begin(world.shop.sells(world.buyer.identity, 5000, currency=currency), **ways)
     with saying(world, open_charge=odd), pytest.raises(OutcomeUnknown):
         await world.open(begun)
+    assert await shown(world, begun.payment.id) == "needs_manual"
     assert await open_alerts(world, begun.payment.id) == {"payments.unknown_status"}
     assert (await world.payment(begun.payment.id)).status is Status.CREATED
     payment, _ = await a_sale(world)
@@ -249,6 +253,18 @@ async def test_a_word_that_nobody_taught_us_decides_nothing_and_somebody_is_told
         await world.clerk.ask(world.organization, payment, Caller())
     assert (await world.payment(payment)).status is Status.PENDING
     assert await open_alerts(world, payment) == {"payments.unknown_status"}
+    assert (await world.payment(payment)).unreadable_status == "quantum"
+    assert await shown(world, payment) == "needs_manual"
+
+    # Nothing is new, and yet it can be read again.
+    await world.clerk.ask(world.organization, payment, Caller())
+    assert (await world.payment(payment)).unreadable_status is None
+    assert await shown(world, payment) == "pending"
+
+
+async def shown(world: World, payment: PaymentId) -> str:
+    """As stays show it."""
+    return projections.session(await world.payment(payment))
 
 
 # -- Sweeps

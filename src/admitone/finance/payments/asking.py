@@ -29,6 +29,7 @@ from admitone.finance.payments.commands.receipts import (
     refuse_returns,
 )
 from admitone.finance.payments.commands.recording import record
+from admitone.finance.payments.commands.unreadable import Unreadable, mark_unreadable
 from admitone.finance.payments.errors import GatewayRefused, NotAtProvider, ProviderUnanswered
 from admitone.finance.payments.model import CLOSABLE, GatewayIntent, IntentAction, IntentState, Payment, Recorded, Told
 from admitone.finance.payments.orders import charge_order, return_order
@@ -212,10 +213,11 @@ class Clerk:
         raise refusal_of(said)
 
     async def _heard(self, payment: Payment, asking: Awaitable[Said]) -> Said | Unknown:
-        """What is said; a word that we do not know tells us nothing, and somebody is told of it (PAY-061)."""
+        """What is said; a word that we do not know decides nothing, and somebody is told to look (PAY-061)."""
         try:
             return await asking
         except UnknownStatus as odd:
+            await self._submit(mark_unreadable, payment.organization, Unreadable(payment.id, odd.status))
             await self._alert(ODD, payment, str(odd), Caller())
             return Unknown(f"is {odd.status[:40]!r}")
 

@@ -234,6 +234,8 @@ class Payment(msgspec.Struct, frozen=True):
     created_at: datetime
     changed_at: datetime
     expires_at: datetime
+    unreadable_status: str | None = None
+    """The provider's last word for its state, if it is none that we know: somebody must look (PAY-061)."""
 
     @property
     def manner(self) -> Manner:

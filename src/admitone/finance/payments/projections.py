@@ -78,6 +78,6 @@ def reserve(payment: Payment) -> str:
 
 def session(payment: Payment) -> str:
     """The statuses of PAY-003."""
-    if payment.status is S.REFUNDED and not payment.applied:
+    if payment.unreadable_status or (payment.status is S.REFUNDED and not payment.applied):
         return "needs_manual"
     return _SESSION.get(payment.status, "succeeded")

@@ -33,7 +33,8 @@ SCHEMA: Final = """
     CREATE TABLE IF NOT EXISTS timer (due_at INTEGER NOT NULL, deed TEXT NOT NULL, id TEXT NOT NULL);
     CREATE INDEX IF NOT EXISTS timer_by_time ON timer (due_at);
     CREATE TABLE IF NOT EXISTS answer (
-        key TEXT PRIMARY KEY, digest BLOB NOT NULL, status INTEGER NOT NULL, body BLOB NOT NULL, at INTEGER NOT NULL);
+        key TEXT PRIMARY KEY, digest BLOB NOT NULL, status INTEGER NOT NULL, body BLOB NOT NULL, at INTEGER NOT NULL)
+        WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS answer_by_time ON answer (at);
 """
 APPEND_ONLY: Final = """

@@ -155,7 +155,6 @@ class Simulator:
                     raise No("idempotency_error", "this key was used with other parameters")
                 return status, said
             said = orders.order(self, path, body, key, now)
-            self.journal.forget_answers(now - KEYS_LAST)
             if key:
                 self.journal.keep_answer(key, digest, OK, said, now)
         return OK, said
@@ -176,9 +175,10 @@ class Simulator:
         return self.apply(step(self._setting, thing, options, self.now()), thing, key)
 
     def tick(self) -> int:
-        """Do what is due by now: charges expire, fees are told."""
+        """Do what is due by now: charges expire, fees are told, old answers are forgotten."""
         with self.journal.writing():
             due = self.journal.take_timers(self.now())
+            self.journal.forget_answers(self.now() - KEYS_LAST)
             for _, deed, name in due:
                 try:
                     self.perform(deed, name, Options())

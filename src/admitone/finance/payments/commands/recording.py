@@ -67,6 +67,8 @@ class History:
     caller: Caller = field(default_factory=Caller)
     news: list[RecordedFact] = field(default_factory=list)
     charge_id: str | None = None
+    is_readable: bool = False
+    """Whether its provider told the whole charge in words that we know."""
     must_ask: bool = False
     contradiction: str | None = None
     """What was told that cannot be, as the payment stands."""
@@ -77,7 +79,9 @@ class History:
 
     @property
     def is_changed(self) -> bool:
-        return bool(self.news) or (self.charge_id is not None and self.payment.charge_id is None)
+        is_found = self.charge_id is not None and self.payment.charge_id is None
+        is_read_again = self.is_readable and self.payment.unreadable_status is not None
+        return bool(self.news) or is_found or is_read_again
 
     @property
     def may_have_rivals(self) -> bool:
@@ -98,6 +102,7 @@ class History:
     def hear(self, caller: Caller, facts: Sequence[ProviderFact], *, is_whole: bool) -> None:
         """Take down what a provider says, in the order in which it happened."""
         self.caller = caller
+        self.is_readable = self.is_readable or is_whole
         known = {each.key for each in self.after}
         for fact in map(RecordedFact.of, sorted(facts, key=lambda fact: fact.at)):
             if fact.kind is FactKind.CAPTURED and not fact.amount_minor:

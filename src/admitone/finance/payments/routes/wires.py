@@ -90,6 +90,8 @@ class PaymentAnswer(Wire):
     livemode: bool
     refund_state: str
     manual_reason: str | None
+    unreadable_status: str | None
+    """The provider's word for its state, where it is none that we know: somebody must look."""
     fee_policy_version: str
     created_at: Instant
     changed_at: Instant
@@ -163,6 +165,7 @@ def payment_answer(payment: Payment, net_minor: int | None) -> PaymentAnswer:
         livemode=payment.livemode,
         refund_state=payment.refund_state,
         manual_reason=payment.manual_reason,
+        unreadable_status=payment.unreadable_status,
         fee_policy_version=payment.fee_policy_version,
         created_at=payment.created_at,
         changed_at=payment.changed_at,

@@ -30,7 +30,8 @@ COLUMNS = """id, organization_id, city_code, identity_id, payee_id, source_type,
            scenario, method, provider, account, livemode, amount_minor, fee_minor, currency, fee_policy_version,
            snapshot, snapshot_hash, subjects, idempotency_key, request_hash, correlation_id, status, refund_state,
            manual_reason, applied, captured_minor, refunded_minor, failed_attempts, processor_fees_status,
-           processor_fees_actual, charge_id, version, created_at, changed_at, expires_at"""
+           processor_fees_actual, charge_id, version, created_at, changed_at, expires_at,
+           unreadable_status"""
 
 
 OF_PAYMENT = ", ".join(f"p.{name.strip()}" for name in COLUMNS.split(","))
@@ -218,7 +219,8 @@ STAND = """
        SET status = v.status, refund_state = v.refund_state, manual_reason = v.manual_reason, applied = v.applied,
            captured_minor = v.captured_minor, refunded_minor = v.refunded_minor, failed_attempts = v.failed_attempts,
            processor_fees_status = v.fees_status, processor_fees_actual = v.fees_actual,
-           charge_id = COALESCE(p.charge_id, v.charge_id), version = p.version + v.steps, changed_at = $2
+           charge_id = COALESCE(p.charge_id, v.charge_id), version = p.version + v.steps, changed_at = $2,
+           unreadable_status = NULL
       FROM unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::boolean[], $9::bigint[],
                   $10::bigint[], $11::integer[], $12::text[], $13::bigint[], $14::text[], $15::bigint[])
         AS v(id, version, status, refund_state, manual_reason, applied, captured_minor, refunded_minor,
@@ -227,6 +229,16 @@ STAND = """
        AND p.id = ANY($3::uuid[])
        AND p.id = v.id
        AND p.version = v.version
+"""
+
+
+MARK_UNREADABLE = """
+    UPDATE payments.payment AS p
+       SET unreadable_status = v.word, version = p.version + 1, changed_at = $2
+      FROM unnest($3::uuid[], $4::text[]) AS v(id, word)
+     WHERE p.organization_id = $1
+       AND p.id = ANY($3::uuid[])
+       AND p.id = v.id
 """
 
 
@@ -356,6 +368,13 @@ async def stand(tx: Tx, moves: Sequence[Move]) -> None:
     )
 
 
+async def mark_unreadable(tx: Tx, words: Mapping[PaymentId, str]) -> None:
+    """Until something is recorded of them again."""
+    ordered = sorted(words.items())
+    ids, said = [own.uuid for own, _ in ordered], [word for _, word in ordered]
+    await tx.execute_exactly(len(ordered), MARK_UNREADABLE, tx.now, ids, said)
+
+
 async def insert_facts(tx: Tx, facts: Mapping[PaymentId, Sequence[RecordedFact]]) -> None:
     rows = [
         FactRow(payment_id=payment.uuid, recorded_at=tx.now, **msgspec.structs.asdict(fact))
@@ -411,6 +430,7 @@ def _payment(row: Record) -> Payment:
         created_at=row["created_at"],
         changed_at=row["changed_at"],
         expires_at=row["expires_at"],
+        unreadable_status=row["unreadable_status"],
     )
 
 
