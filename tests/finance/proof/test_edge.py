@@ -267,7 +267,7 @@ async def test_an_operator_proves_from_the_command_line(
     green = await admitone(database_url, *words)
     assert green.exit_code == 0, green.output
     assert green.output.count("GREEN") == 4
-    assert "inFlight 1" in green.output
+    assert "inFlight 2" in green.output
     await superuser.execute(
         "UPDATE ledger.delta SET credits[1] = credits[1] + 1 WHERE organization_id = $1", scope.organization.uuid
     )

@@ -17,6 +17,8 @@ from admitone.finance.gateways.sandbox.simulator import Simulator
 from admitone.finance.ledger import api as ledger
 from admitone.finance.ledger.api import Event
 from admitone.finance.ledger.templates import TEMPLATES
+from admitone.finance.payments.commands.receipts import Decision, apply
+from admitone.finance.payments.model import Status
 from admitone.finance.proof import store
 from admitone.finance.proof.checks import provider
 from admitone.finance.proof.checks.balances import check_balances
@@ -30,6 +32,7 @@ from admitone.kernel.db import Database
 from admitone.kernel.scope import Caller
 from tests.finance.ledger.books import a_posting, booked
 from tests.finance.lives import FEES, PAY, a_busy_life, deed, live
+from tests.finance.payments.telling import a_late_payment
 from tests.finance.proof.books import AN_HOUR, Vandal, an_old_world, places, proved, red, rolled, unheard_of, words
 from tests.finance.world import World, a_world
 
@@ -239,7 +242,7 @@ async def test_what_moved_a_moment_ago_is_in_flight_and_not_red(world: World, ba
     world.simulator.act("pay", charge)
     findings = await proved(world.database, batcher, world.organization)
     assert red(findings) == set()
-    assert findings[P].figures.counts["inFlight"] == 1
+    assert findings[P].figures.counts["inFlight"] == 2  # The charge, and what went to the organisation.
 
 
 async def test_what_is_in_flight_does_not_hide_what_is_not(
@@ -300,7 +303,7 @@ def test_whatever_touches_the_providers_side_is_compared_or_says_why_not():
     touching = {
         leg.entry for legs in TEMPLATES.values() for leg in legs if {leg.debit, leg.credit} & provider.PROVIDERS_SIDE
     }
-    compared = {*provider.KINDS} | {*provider.KINDS.values()}
+    compared = {*provider.KINDS, *provider.KINDS.values(), MovementKind.APPLICATION_FEE}
     assert touching | {*MovementKind} <= compared | provider.NOT_COMPARED.keys()
     assert compared & provider.NOT_COMPARED.keys() == set()
     assert all(provider.NOT_COMPARED.values())
@@ -312,6 +315,23 @@ async def test_a_refund_that_had_arrived_and_came_back_is_compared(old: World, d
     unheard_of(old, 1000, "re_nobody", kind=MovementKind.REFUND_RETURNED)
     findings = await proved(database, batcher, old.organization)
     assert places(findings[P]) == "REFUND_RETURNED re_nobody"
+
+
+async def test_what_the_organisation_was_given_is_compared(old: World, database: Database, batcher: Batcher):
+    await live(old, (PAY, FEES))
+    page = await old.gateway.list_movements(Caller(), old.organization, None)
+    charge = page.movements[0].reference
+    unheard_of(old, 7, charge, kind=MovementKind.APPLICATION_FEE)
+    findings = await proved(database, batcher, old.organization)
+    assert (words(findings[P]), places(findings[P])) == (["AMOUNT"], f"TRANSFER {charge}")
+
+
+async def test_money_that_paid_after_all_was_given_once(old: World, database: Database, batcher: Batcher):
+    payment, _ = await a_late_payment(old)
+    assert red(await proved(database, batcher, old.organization)) == set()
+    await old.submit(apply, Decision(old.owner.caller, payment, "GOODWILL"))
+    assert (await old.payment(payment)).status is Status.SUCCEEDED
+    assert red(await proved(database, batcher, old.organization)) == set()
 
 
 async def test_two_differences_do_not_cancel_each_other_out(

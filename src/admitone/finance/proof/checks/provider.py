@@ -20,7 +20,7 @@ from uuid import UUID
 from admitone.finance.gateways.api import Movement, MovementKind, MovementPage
 from admitone.finance.gateways.port import GATEWAYS, Gateway
 from admitone.finance.ledger import api as ledger
-from admitone.finance.ledger.api import Account, EntryType
+from admitone.finance.ledger.api import Account, EntryType, Event
 from admitone.finance.proof.looking import Look
 from admitone.finance.proof.model import Both, Check, Difference, Differences, Figures, Finding, Word
 from admitone.finance.webhooks import api as webhooks
@@ -49,6 +49,7 @@ KINDS: Final[dict[EntryType, MovementKind]] = {
     E.CAMPAIGN_PREPAYMENT: K.CHARGE,
     E.UNAPPLIED_RECEIPT: K.CHARGE,
     E.UNAPPLIED_APPLIED: K.CHARGE,
+    E.TRANSFER_TO_ORG: K.TRANSFER,
     E.PROCESSOR_FEES_FINAL: K.FEE,
     E.PROCESSOR_FEES_SETTLED: K.FEE,
     E.PROCESSOR_FEES_ADJUSTMENT: K.FEE,
@@ -63,10 +64,9 @@ KINDS: Final[dict[EntryType, MovementKind]] = {
     E.PAYOUT_FAILED: K.PAYOUT_RETURNED,
 }
 """What a transfer says that the provider moved. Other types are between us and the organisation, or stand below."""
+TAKEN_BACK: Final = (E.TRANSFER_REVERSAL, Event.UNAPPLIED_APPLIED)
+"""Says that what was posted for money that paid for nothing was for something: the provider moved nothing again."""
 NOT_COMPARED: Final[dict[EntryType | MovementKind, str]] = {
-    E.TRANSFER_TO_ORG: "posted for what was applied; the provider splits also what came late or of another amount",
-    K.TRANSFER: "as the transfer in the ledger",
-    K.APPLICATION_FEE: "as the transfer in the ledger, which is less the fee",
     E.TRANSFER_REVERSAL: "posted for what is refunded or lost, whether or not the order took it from the account",
     E.TRANSFER_REVERSAL_MIRROR: "as the reversal that it takes back",
     K.TRANSFER_REVERSED: "as the reversal in the ledger",
@@ -255,19 +255,24 @@ async def _page(look: Look, gateway: Gateway, cursor: str | None) -> MovementPag
 
 async def _transfers(look: Look) -> AsyncIterator[ledger.Transfer]:
     after = UUID(int=0)
-    while page := await look.read(ledger.transfers_of_types, sorted(KINDS), after):
+    while page := await look.read(ledger.transfers_of_types, sorted({*KINDS, TAKEN_BACK[0]}), after):
         for transfer in page:
-            yield transfer
+            if transfer.entry_type in KINDS or (transfer.entry_type, transfer.event) == TAKEN_BACK:
+                yield transfer
         after = page[-1].id.uuid
         look.tell(Check.PROVIDER, len(page))
 
 
 def _row_there(movement: Movement) -> Row:
-    return Row(Object(movement.kind, movement.reference, movement.currency), movement.amount_minor, movement.at)
+    """Of a charge for an organisation all goes to its account, and our fee comes back: what the ledger has is left."""
+    kind, minor = movement.kind, movement.amount_minor
+    if kind is K.APPLICATION_FEE:
+        kind, minor = K.TRANSFER, -minor
+    return Row(Object(kind, movement.reference, movement.currency), minor, movement.at)
 
 
 def _row_here(transfer: ledger.Transfer) -> Row:
-    kind = KINDS[transfer.entry_type]
+    kind = KINDS.get(transfer.entry_type, K.TRANSFER)
     came_in = (transfer.debit_account in PROVIDERS_SIDE) - (transfer.credit_account in PROVIDERS_SIDE)
     minor = transfer.amount_minor * (came_in if kind in COMES_IN else -came_in)
     return Row(Object(kind, transfer.reference or "", transfer.currency), minor, transfer.posted_at)
