@@ -103,7 +103,6 @@ async def gives_back(world: World, payment: PaymentId) -> None:
     [receipt] = await world.database.read(world.scope, find_receipts, payment)
     heard = ReceiptUnapplied(
         payment_id=payment,
-        capture_key=receipt.capture_key,
         reason=receipt.reason,
         amount_minor=receipt.amount_minor,
         currency=receipt.currency,

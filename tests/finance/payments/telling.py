@@ -111,7 +111,6 @@ async def see_to_receipt(world: World, payment: PaymentId) -> None:
     [receipt] = await world.database.read(world.scope, receipt_store.find_receipts, payment)
     heard = ReceiptUnapplied(
         payment_id=payment,
-        capture_key=receipt.capture_key,
         reason=receipt.reason,
         amount_minor=receipt.amount_minor,
         currency=receipt.currency,

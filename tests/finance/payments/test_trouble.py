@@ -178,7 +178,7 @@ async def test_who_was_told_of_a_receipt_is_told_that_it_is_over_and_that_it_cam
     payment, _ = await a_late_payment(world)
     await see_to_receipt(world, payment)
     assert (await world.payment(payment)).status is Status.REFUNDED
-    changed = ReceiptChanged(payment_id=payment, capture_key="captured", state="RETURNED")
+    changed = ReceiptChanged(payment_id=payment, state="RETURNED")
     await run(world, errands.tell_of_receipt, changed)
     assert await open_alerts(world, payment) == set()
     refund = (await world.gateway.find_charge(Caller(), (await world.payment(payment)).charge_id or "")).facts[-1]

@@ -124,15 +124,16 @@ async def tell_of_receipt(desk: Desk, told: Delivered[ReceiptChanged]) -> None:
 
 
 async def _return_by_itself(desk: Desk, organization: OrganizationId, payment: PaymentId, caller: Caller) -> None:
-    receipts = await _receipts(desk, organization, payment)
-    if not any(each.state in UNSETTLED and each.policy is LatePayment.AUTO_REFUND for each in receipts):
-        return
-    try:
-        await Clerk.at(desk).give_back(organization, Decision(caller, payment))
-    except NotReturnable:
-        logger().info("payment.receipt_settled_before", paymentId=str(payment))
-    except GatewayRefused as refused:  # It waits for somebody now; the alert stands.
-        logger().warning("payment.return_refused", paymentId=str(payment), reason=refused.reason)
+    """What goes back by itself, and nothing that waits for somebody's decision."""
+    for receipt in await _receipts(desk, organization, payment):
+        if receipt.state not in UNSETTLED or receipt.policy is not LatePayment.AUTO_REFUND:
+            continue
+        try:
+            await Clerk.at(desk).give_back(organization, Decision(caller, payment, capture_key=receipt.capture_key))
+        except NotReturnable:
+            logger().info("payment.receipt_settled_before", paymentId=str(payment))
+        except GatewayRefused as refused:  # It waits for somebody now; the alert stands.
+            logger().warning("payment.return_refused", paymentId=str(payment), reason=refused.reason)
 
 
 async def _tell_of_receipts(desk: Desk, organization: OrganizationId, payment: PaymentId, caller: Caller) -> None:

@@ -167,7 +167,6 @@ class ReceiptUnapplied(Fact, frozen=True):
     subject = ("PAYMENT", "payment_id")
 
     payment_id: PaymentId
-    capture_key: str
     reason: str
     amount_minor: int
     currency: str
@@ -181,7 +180,6 @@ class ReceiptChanged(Fact, frozen=True):
     subject = ("PAYMENT", "payment_id")
 
     payment_id: PaymentId
-    capture_key: str
     state: str
 
 

@@ -246,14 +246,11 @@ async def _keep_receipts(tx: Tx, changed: Mapping[PaymentId, History], rivals: s
     await receipt_store.settle_receipts(tx, [each for each in settled if each.state is not ReceiptState.OPEN])
     await receipt_store.reopen_receipts(tx, [each for each in settled if each.state is ReceiptState.OPEN])
     for receipt in settled:
-        became = ReceiptChanged(
-            payment_id=receipt.payment_id, capture_key=receipt.capture_key, state=receipt.state.value
-        )
+        became = ReceiptChanged(payment_id=receipt.payment_id, state=receipt.state.value)
         tx.publish(changed[receipt.payment_id].caller, became)
     for receipt in fresh:
         told = ReceiptUnapplied(
             payment_id=receipt.payment_id,
-            capture_key=receipt.capture_key,
             reason=receipt.reason,
             amount_minor=receipt.amount_minor,
             currency=receipt.currency,
