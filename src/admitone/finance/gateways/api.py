@@ -2,13 +2,18 @@
 
 from admitone.finance.gateways.brcode import png as qr_png
 from admitone.finance.gateways.model import (
+    NOT_OFFERED,
+    Ability,
     Account,
     AccountLink,
     AccountOrder,
     Charge,
     ChargeOrder,
+    Dispute,
+    DisputeStatus,
     Envelope,
     EventPage,
+    EvidenceOrder,
     FactKind,
     Method,
     Movement,
@@ -34,13 +39,18 @@ from admitone.finance.gateways.model import (
 )
 
 __all__ = (
+    "NOT_OFFERED",
+    "Ability",
     "Account",
     "AccountLink",
     "AccountOrder",
     "Charge",
     "ChargeOrder",
+    "Dispute",
+    "DisputeStatus",
     "Envelope",
     "EventPage",
+    "EvidenceOrder",
     "FactKind",
     "Method",
     "Movement",

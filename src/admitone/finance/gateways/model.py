@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -22,6 +23,22 @@ class Provider(StrEnum):
 class Method(StrEnum):
     CARD = "CARD"
     PIX = "PIX"
+
+
+class Ability(StrEnum):
+    """What not every provider offers. An order that one does not offer is refused as `NOT_OFFERED`."""
+
+    ACCOUNTS = "ACCOUNTS"
+    """Organisations have accounts of their own there, which are charged and paid directly."""
+    PAYOUTS = "PAYOUTS"
+    DISPUTES = "DISPUTES"
+    EVENTS = "EVENTS"
+    """It lists what it told, so that a lost webhook is found."""
+    MOVEMENTS = "MOVEMENTS"
+    """It shows its own books."""
+
+
+NOT_OFFERED: Final = "not_offered"
 
 
 # -- What is not an answer
@@ -116,6 +133,8 @@ class ProviderFact(msgspec.Struct, frozen=True):
     """Of a failure: the provider's word for it."""
     charge: str = ""
     """Of a refund or a dispute: the reference of the capture that it is about; empty if the provider does not say."""
+    order: str = ""
+    """Of a refund: the key of our order that made it; empty if somebody else did, or the provider does not say."""
 
 
 class PixCode(msgspec.Struct, frozen=True):
@@ -161,6 +180,30 @@ class Account(msgspec.Struct, frozen=True):
     """As its metadata say, which may confirm and never decides."""
     rejected: bool = False
     """The provider closed it, or stopped it to look into it: nothing that is still asked for would mend it."""
+
+
+class DisputeStatus(StrEnum):
+    NEEDS_RESPONSE = "NEEDS_RESPONSE"
+    UNDER_REVIEW = "UNDER_REVIEW"
+    WON = "WON"
+    LOST = "LOST"
+
+
+class Dispute(msgspec.Struct, frozen=True):
+    """What the provider has on file. What happened to the money is told by facts, and decided by them alone."""
+
+    id: str
+    charge: str
+    """The reference of the capture that it is about."""
+    status: DisputeStatus
+    reason: str
+    amount_minor: int
+    currency: str
+    opened_at: datetime
+    due_at: datetime | None
+    """Until when evidence is taken."""
+    has_evidence: bool
+    submissions: int = 0
 
 
 class PayoutStatus(StrEnum):
@@ -235,6 +278,19 @@ class RefundOrder(msgspec.Struct, frozen=True):
     application_fee_minor: int = 0
     """How much of the platform's fee goes back with it."""
     reverse_transfer: bool = True
+
+
+class EvidenceOrder(msgspec.Struct, frozen=True):
+    """What the organisation says to a dispute. Submitted, it is with the bank, and can be changed no more."""
+
+    caller: Caller
+    key: UUID
+    payment: PaymentId
+    organization: OrganizationId
+    dispute: str
+    texts: tuple[tuple[str, str], ...]
+    """By what it shows: `product_description`, `access_activity_log`, `refund_policy`, `uncategorized_text`…"""
+    submit: bool
 
 
 class PayoutOrder(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from admitone.finance.gateways.model import (
+    Ability,
     Account,
     AccountLink,
     AccountOrder,
@@ -68,6 +69,8 @@ class Gateway(Protocol):
     def livemode(self) -> bool: ...
     @property
     def methods(self) -> frozenset[Method]: ...
+    @property
+    def abilities(self) -> frozenset[Ability]: ...
 
     async def open_charge(self, order: ChargeOrder) -> Charge | Trouble: ...
 
@@ -105,9 +108,9 @@ class Gateway(Protocol):
         ...
 
     async def list_movements(
-        self, caller: Caller, organization: OrganizationId, cursor: str | None
+        self, caller: Caller, organization: OrganizationId, cursor: str | None, since: datetime | None = None
     ) -> MovementPage | Trouble:
-        """What it moved for this organisation, oldest first, a page at a time."""
+        """What it moved for this organisation, oldest first, a page at a time; from an instant on, or all of it."""
         ...
 
     def verify(self, body: bytes, headers: Mapping[str, str], route: str, now: datetime) -> Envelope | None:

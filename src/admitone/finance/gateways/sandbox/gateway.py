@@ -15,6 +15,7 @@ import msgspec
 
 from admitone.finance.gateways import model, signature
 from admitone.finance.gateways.model import (
+    Ability,
     AccountLink,
     AccountOrder,
     ChargeOrder,
@@ -92,6 +93,7 @@ class SandboxGateway:
     provider: Final = Provider.SANDBOX
     livemode: Final = False
     methods: Final = frozenset(Method)
+    abilities: Final = frozenset(Ability)
 
     def __init__(self, keys: Keys, url: str, send: Send) -> None:
         self._keys = keys
@@ -197,9 +199,11 @@ class SandboxGateway:
         return EventPage(tuple(bytes(each) for each in page.data), page.next) if isinstance(page, _Page) else page
 
     async def list_movements(
-        self, caller: Caller, organization: OrganizationId, cursor: str | None
+        self, caller: Caller, organization: OrganizationId, cursor: str | None, since: datetime | None = None
     ) -> MovementPage | Trouble:
         asked = {"organization": str(organization), "after": cursor or "0"}
+        if since is not None:
+            asked["since"] = str(max(0, int(since.timestamp())))
         page = _read(await self._get(caller, "/v1/movements", **asked), _Movements)
         if not isinstance(page, _Movements):
             return page

@@ -76,9 +76,15 @@ LIST_EVENTS_ABOUT: Final = """
      LIMIT ?
 """
 INSERT_MOVEMENT: Final = "INSERT INTO movement (organization, body) VALUES (?, ?)"
-LIST_MOVEMENTS: Final = (
-    "SELECT sequence, body FROM movement WHERE organization = ? AND sequence > ? ORDER BY sequence LIMIT ?"
-)
+LIST_MOVEMENTS: Final = """
+    SELECT sequence, body
+      FROM movement
+     WHERE organization = ?1
+       AND sequence > ?2
+       AND (?3 = 0 OR json_extract(CAST(body AS TEXT), '$.at') >= ?3)
+     ORDER BY sequence
+     LIMIT ?4
+"""
 INSERT_DELIVERY: Final = "INSERT INTO delivery (event, due_at, attempt, forgery) VALUES (?, ?, 0, ?)"
 LIST_DELIVERIES: Final = """
     SELECT d.id, d.attempt, d.forgery, e.type, e.account, e.body
@@ -173,8 +179,8 @@ class Journal:
     def append_movement(self, organization: str | None, body: bytes) -> None:
         self._books.execute(INSERT_MOVEMENT, (organization, body))
 
-    def list_movements(self, organization: str, after: int, limit: int) -> list[tuple[int, bytes]]:
-        return self._books.execute(LIST_MOVEMENTS, (organization, after, limit)).fetchall()
+    def list_movements(self, organization: str, after: int, since: int, limit: int) -> list[tuple[int, bytes]]:
+        return self._books.execute(LIST_MOVEMENTS, (organization, after, since, limit)).fetchall()
 
     # -- The queues
 

@@ -170,7 +170,8 @@ def look(books: "Simulator", path: str) -> bytes:
             seen = _page(books.journal.list_events(after, since, PAGE + 1))
         case ["v1", "movements"]:
             organization = asked.get("organization", "")
-            seen = _page(books.journal.list_movements(organization, _number(asked, "after"), PAGE + 1))
+            after, since = _number(asked, "after"), _number(asked, "since")
+            seen = _page(books.journal.list_movements(organization, after, since * MILLION, PAGE + 1))
         case _:
             raise No("resource_missing", "there is nothing here", status=404)
     return msgspec.json.encode(seen)

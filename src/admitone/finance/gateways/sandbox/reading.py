@@ -166,7 +166,8 @@ def refund_facts(refund: Refund) -> Iterator[ProviderFact]:
         kind = _known(REFUND_STATUS, word, about, refund.metadata)
         total = refund.total if kind is FactKind.REFUNDED else 0
         code = refund.failure_reason or "" if kind is FactKind.REFUND_FAILED else ""
-        yield _fact(kind, refund.id, at, refund.amount, refund.currency, total=total, code=code, charge=refund.charge)
+        fact = _fact(kind, refund.id, at, refund.amount, refund.currency, total=total, code=code, charge=refund.charge)
+        yield msgspec.structs.replace(fact, order=refund.metadata.get("order_key", ""))
     _known(REFUND_STATUS, refund.status, about, refund.metadata)
 
 
