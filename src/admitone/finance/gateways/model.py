@@ -8,6 +8,7 @@ from uuid import UUID
 import msgspec
 
 from admitone.finance.sources.api import PaymentId, SettlementModel
+from admitone.kernel.contracts.wire import Wire
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.scope import Caller
@@ -278,6 +279,19 @@ class RefundOrder(msgspec.Struct, frozen=True):
     application_fee_minor: int = 0
     """How much of the platform's fee goes back with it."""
     reverse_transfer: bool = True
+
+
+class PlannedCall(Wire):
+    """What would be asked of a provider, for whoever is asked before."""
+
+    provider: Provider
+    action: str
+    """`refund`, `pay_out`."""
+    reference: str
+    """The charge or the account that it is about."""
+    amount_minor: int
+    currency: str
+    application_fee_minor: int = 0
 
 
 class EvidenceOrder(msgspec.Struct, frozen=True):

@@ -10,12 +10,13 @@ from admitone.finance.ledger.model import (
     EntryType,
     Event,
     Holding,
+    PlannedTransfer,
     Posted,
     Posting,
     Transfer,
     TransferId,
 )
-from admitone.finance.ledger.policy import NoSuchTemplate, PostedOtherwise, WrongAmounts
+from admitone.finance.ledger.policy import NoSuchTemplate, PostedOtherwise, WrongAmounts, preview
 from admitone.finance.ledger.posting import post
 from admitone.finance.ledger.queries import (
     TrialBalance,
@@ -63,6 +64,7 @@ __all__ = (
     "Heap",
     "Holding",
     "NoSuchTemplate",
+    "PlannedTransfer",
     "Posted",
     "PostedOtherwise",
     "Posting",
@@ -85,6 +87,7 @@ __all__ = (
     "list_transfers_of",
     "net_of",
     "post",
+    "preview",
     "roll",
     "roll_everybody",
     "roll_out",

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from admitone.finance.sources.api import Flow, PaymentId, Source
+from admitone.kernel.contracts.wire import Wire
 from admitone.kernel.ids import Id
 from admitone.kernel.money import Currency
 from admitone.kernel.scope import GLOBAL, Caller
@@ -223,6 +224,16 @@ class Posting(msgspec.Struct, frozen=True):
     """The provider's own id of it: charge, refund, dispute, payout, fee."""
     metadata: Metadata | None = None
     """What it was computed from, for whoever reads the journal (MOR-010 to MOR-015): no names, no decisions."""
+
+
+class PlannedTransfer(Wire):
+    """A line that would be posted, for whoever is asked before."""
+
+    entry_type: EntryType
+    debit: Account
+    credit: Account
+    amount_minor: int
+    currency: str
 
 
 class TransferId(Id, prefix="tfr"):

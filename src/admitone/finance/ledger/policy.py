@@ -7,7 +7,7 @@ from uuid import UUID, uuid5
 
 import msgspec
 
-from admitone.finance.ledger.model import Account, Holding, Leg, Posting, Transfer, TransferId
+from admitone.finance.ledger.model import Account, Holding, Leg, PlannedTransfer, Posting, Transfer, TransferId
 from admitone.finance.ledger.templates import TEMPLATES
 from admitone.finance.sources.api import LARGEST_AMOUNT
 from admitone.kernel.ids import uuid7
@@ -88,6 +88,22 @@ def transfers_of(organization: UUID, posting: Posting, transaction: UUID, at: da
         )
         for leg in _legs_of(posting)
     ]
+
+
+def preview(postings: Iterable[Posting]) -> tuple[PlannedTransfer, ...]:
+    """The lines that these would add."""
+    return tuple(
+        PlannedTransfer(
+            entry_type=leg.entry,
+            debit=leg.debit,
+            credit=leg.credit,
+            amount_minor=posting.amounts[leg.amount],
+            currency=posting.currency,
+        )
+        for posting in postings
+        for leg in _legs_of(posting)
+        if posting.amounts[leg.amount]
+    )
 
 
 def _legs_of(posting: Posting) -> Sequence[Leg]:
