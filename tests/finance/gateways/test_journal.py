@@ -92,6 +92,7 @@ async def test_answers_are_forgotten_after_a_day(file: Path):
         await gateway.open_charge(a_charge_order())
     clock.forward(hours=25)
     await gateway.open_charge(a_charge_order())
+    simulator.tick()
     simulator.journal.close()
     books = sqlite3.connect(file)
     assert books.execute("SELECT count(*) FROM answer").fetchall() == [(1,)]
