@@ -158,7 +158,11 @@ COMMISSION_HELD: Final = "COMMISSION_HELD"
 """What was sold is confirmed, and so much of the money is the platform's, should nothing go back (U-07)."""
 COMMISSION_KEPT: Final = "COMMISSION_KEPT"
 """So much of what is held does not go back with the money (U-06)."""
-OURS: Final = frozenset({APPLIED, COMMISSION_HELD, COMMISSION_KEPT})
+REFUND_BEGUN: Final = "REFUND_BEGUN"
+"""We order that so much goes back: it is owed to the customer from now on (U-05)."""
+REFUND_GIVEN_UP: Final = "REFUND_GIVEN_UP"
+"""The provider refused it as often as it may: it is not owed any more, and somebody must look."""
+OURS: Final = frozenset({APPLIED, COMMISSION_HELD, COMMISSION_KEPT, REFUND_BEGUN, REFUND_GIVEN_UP})
 """The kinds of facts that no provider tells."""
 
 
@@ -181,6 +185,7 @@ class RecordedFact(msgspec.Struct, frozen=True):
     fee_minor: int = 0
     code: str = ""
     charge: str = ""
+    order: str = ""
     ordinal: int = 0
     """The order in which we learnt it."""
 
@@ -188,7 +193,7 @@ class RecordedFact(msgspec.Struct, frozen=True):
     def of(cls, fact: ProviderFact) -> "RecordedFact":
         """Cut to what is kept: a provider's words may be of any length."""
         given = msgspec.structs.asdict(fact)
-        given |= {name: given[name][:LONGEST_REFERENCE] for name in ("reference", "charge")}
+        given |= {name: given[name][:LONGEST_REFERENCE] for name in ("reference", "charge", "order")}
         if len(fact.key) > LONGEST_KEY:
             given["key"] = f"{fact.kind.lower()}:{hashlib.sha256(fact.key.encode()).hexdigest()}"
         return cls(**(given | {"code": fact.code[:LONGEST_CODE]}))
@@ -257,9 +262,11 @@ class GatewayIntent(msgspec.Struct, frozen=True):
     answer: bytes | None = None
     created_at: datetime | None = None
     capture_key: str | None = None
-    """Of a return: which receipt goes back."""
+    """Of a return or a refund: which capture it is of."""
+    fee_minor: int | None = None
+    """Of a refund: how much of the platform's fee goes back with it. A return of what paid for nothing has none."""
     unanswered: int = 0
-    """How often a return was ordered and not answered."""
+    """How often it was ordered and not answered, or refused."""
 
 
 class Way(msgspec.Struct, frozen=True):

@@ -22,6 +22,7 @@ INSERT_INTENTS = Insert(
         "return_url": "text",
         "description": "text",
         "capture_key": "text",
+        "fee_minor": "bigint",
         "created_at": "timestamptz",
     },
     attributes={"payment_id": "payment"},
@@ -30,7 +31,7 @@ INSERT_INTENTS = Insert(
 
 FIND_INTENTS = """
     SELECT id, payment_id, action, state, amount_minor, currency, return_url, description, reason, answer, created_at,
-           capture_key, unanswered
+           capture_key, fee_minor, unanswered
       FROM payments.gateway_intent
      WHERE organization_id = $1
        AND payment_id = ANY($2::uuid[])
@@ -106,5 +107,6 @@ def _intent(row: Record) -> GatewayIntent:
         answer=row["answer"],
         created_at=row["created_at"],
         capture_key=row["capture_key"],
+        fee_minor=row["fee_minor"],
         unanswered=row["unanswered"],
     )

@@ -257,14 +257,16 @@ INSERT_FACTS = Insert(
         "fee_minor": "bigint",
         "code": "text",
         "charge": "text",
+        "order_key": "text",
         "recorded_at": "timestamptz",
     },
+    attributes={"order_key": "order"},
 )
 
 
 FIND_FACTS = """
     SELECT payment_id, key, ordinal, kind, at, reference, amount_minor, currency, total_minor, fee_minor, code,
-           charge
+           charge, order_key
       FROM payments.payment_fact
      WHERE organization_id = $1
        AND payment_id = ANY($2::uuid[])
@@ -447,5 +449,6 @@ def _fact(row: Record) -> RecordedFact:
         fee_minor=row["fee_minor"],
         code=row["code"],
         charge=row["charge"],
+        order=row["order_key"],
         ordinal=row["ordinal"],
     )
