@@ -1,5 +1,6 @@
 """The door for other packages: what happened to payments is recorded here, and asked here."""
 
+from admitone.finance.payments.asking import refusal_of
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.commissions import Commission, hold_commissions, keep_commissions
 from admitone.finance.payments.commands.recording import record
@@ -15,6 +16,7 @@ from admitone.finance.payments.model import (
     Told,
     is_paid,
 )
+from admitone.finance.payments.queries import ToldDispute, find_disputes
 from admitone.finance.payments.store.payments import count_payments, find_payments, list_payments
 from admitone.finance.payments.store.references import find_refs as find_owners
 
@@ -28,9 +30,11 @@ __all__ = (
     "Recorded",
     "Status",
     "Told",
+    "ToldDispute",
     "ask_for_fees",
     "change_accounts",
     "count_payments",
+    "find_disputes",
     "find_owners",
     "find_payments",
     "hold_commissions",
@@ -38,4 +42,5 @@ __all__ = (
     "keep_commissions",
     "list_payments",
     "record",
+    "refusal_of",
 )

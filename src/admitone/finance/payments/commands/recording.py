@@ -19,6 +19,7 @@ from admitone.finance.payments.books import fresh_postings
 from admitone.finance.payments.errors import ForeignReference, PaymentNotFound
 from admitone.finance.payments.facts import (
     AttemptsSpent,
+    DisputeRecorded,
     PaymentBooked,
     PaymentContradicted,
     PaymentIncomplete,
@@ -50,6 +51,7 @@ from admitone.kernel.scope import Caller
 from admitone.kernel.telemetry import logger
 
 ENDINGS: Final = (FactKind.REFUNDED, FactKind.DISPUTE_LOST)
+DISPUTES: Final = (FactKind.DISPUTE_OPENED, FactKind.DISPUTE_WON, FactKind.DISPUTE_LOST)
 FEES: Final = (FactKind.FEE, FactKind.FEE_ADJUSTMENT)
 
 
@@ -189,6 +191,8 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
     for own, history in unique.items():
         if own in moves:
             _publish(tx, history.caller, moves[own], is_booked=own in booked)
+        if any(fact.kind in DISPUTES for fact in history.news):
+            tx.publish(history.caller, DisputeRecorded(payment_id=own))
         if history.must_ask or (own in moves and moves[own].standing.must_ask):
             tx.publish(history.caller, PaymentIncomplete(payment_id=own))
         if history.contradiction:
