@@ -1,5 +1,6 @@
 """Every package of the application, by its manifest. What is not named here does not exist."""
 
+from admitone.finance.disputes.module import MODULE as DISPUTES
 from admitone.finance.gateways.module import MODULE as GATEWAYS
 from admitone.finance.ledger.module import MODULE as LEDGER
 from admitone.finance.payments.module import MODULE as PAYMENTS
@@ -29,6 +30,7 @@ MODULES: tuple[Module, ...] = (
     GATEWAYS,
     PAYMENTS,
     WEBHOOKS,
+    DISPUTES,
     SALES,
     PROOF,
 )
