@@ -208,9 +208,12 @@ class Change(msgspec.Struct):
     after: Case
     steps: list[Step] = []
 
-    @property
-    def version(self) -> int:
-        return self.before.version + max(len(self.steps), 1)
+    def to(self, case: Case, now: datetime, *steps: Step) -> "Change":
+        """Also what is no step is a change."""
+        version = self.after.version + max(len(steps), 1)
+        self.after = msgspec.structs.replace(case, version=version, changed_at=now)
+        self.steps.extend(steps)
+        return self
 
 
 class _StepRow(msgspec.Struct, frozen=True):
@@ -246,8 +249,7 @@ async def insert_cases(tx: Tx, opened: Sequence[Change]) -> None:
     """Raises `Overtaken` if somebody else opened one of them meanwhile: run again, and theirs is seen."""
     # Sorted, so that two who open the same cannot deadlock.
     ordered = sorted(opened, key=lambda change: (change.after.provider, change.after.reference))
-    cases = [msgspec.structs.replace(change.after, version=change.version) for change in ordered]
-    if len(await tx.insert_many(INSERT_CASES, cases)) < len(cases):
+    if len(await tx.insert_many(INSERT_CASES, [change.after for change in ordered])) < len(ordered):
         raise Overtaken("somebody else opened the case of a dispute")
     await _insert_steps(tx, ordered)
 
@@ -262,8 +264,7 @@ async def change_cases(tx: Tx, changes: Collection[Change]) -> None:
         [case.id.uuid for case in cases],
         [change.before.version for change in ordered],
         *columns(cases, "state", "reason", "amount_minor", "currency", "fee_minor", "opened_at", "due_at", "told_at"),
-        *columns(cases, "assignee", "evidence", "filed", "submission", "submitted_at", "closed_at"),
-        [change.version for change in ordered],
+        *columns(cases, "assignee", "evidence", "filed", "submission", "submitted_at", "closed_at", "version"),
     )
     await _insert_steps(tx, ordered)
 

@@ -43,17 +43,16 @@ LONGEST_DETAIL = 500
 class _Desk:
     """The cases that a batch is about, while it changes them: the second input of a case sees the first."""
 
-    def __init__(self, cases: Mapping[DisputeId, Case]) -> None:
+    def __init__(self, tx: Tx, cases: Mapping[DisputeId, Case]) -> None:
+        self._now = tx.now
         self._changes = {own: Change(case, case, []) for own, case in cases.items()}
 
     def find(self, dispute: DisputeId) -> Case | None:
         change = self._changes.get(dispute)
         return change.after if change else None
 
-    def put(self, case: Case, *steps: Step) -> None:
-        change = self._changes[case.id]
-        change.after = case
-        change.steps.extend(steps)
+    def put(self, case: Case, *steps: Step) -> Case:
+        return self._changes[case.id].to(case, self._now, *steps).after
 
     @property
     def changes(self) -> list[Change]:
@@ -63,7 +62,7 @@ class _Desk:
 @command(keyed_by=lambda statement: statement.dispute)
 async def put_evidence(tx: Tx, statements: Sequence[Statement]) -> list[Case | Refusal]:
     """Say something to a dispute, in place of what was said before; submitted, it is the last word."""
-    desk = _Desk(await store.lock_cases(tx, statements))
+    desk = _Desk(tx, await store.lock_cases(tx, statements))
     given: dict[DisputeId, list[Evidence]] = {}
     outcomes: list[Case | Refusal] = []
     for statement in statements:
@@ -83,9 +82,8 @@ async def put_evidence(tx: Tx, statements: Sequence[Statement]) -> list[Case | R
             submission=evidence.number if statement.submits else None,
         )
         said.append(evidence)
-        desk.put(after, _put_step(statement, evidence))
+        outcomes.append(desk.put(after, _put_step(statement, evidence)))
         tx.publish(statement.caller, EvidencePut(dispute_id=case.id, evidence=evidence.number))
-        outcomes.append(after)
     await store.change_cases(tx, desk.changes)
     await store.insert_evidence(tx, [each for said in given.values() for each in said])
     await audit.record(tx, [*_entries(statements, outcomes)])
@@ -130,7 +128,7 @@ def _entries(statements: Sequence[Statement], outcomes: Sequence[Case | Refusal]
 @command()
 async def take(tx: Tx, takings: Sequence[Taking]) -> list[Case | Refusal]:
     """Make a case one's own: who has it must answer."""
-    desk = _Desk(await store.lock_cases(tx, takings))
+    desk = _Desk(tx, await store.lock_cases(tx, takings))
     outcomes: list[Case | Refusal] = []
     for taking in takings:
         case = desk.find(taking.dispute)
@@ -139,8 +137,8 @@ async def take(tx: Tx, takings: Sequence[Taking]) -> list[Case | Refusal]:
             continue
         if case.assignee != taking.caller.actor:
             before = {"assigneeId": str(case.assignee) if case.assignee else None}
-            case = replace(case, assignee=taking.caller.actor)
-            desk.put(case, Step(kind=StepKind.TAKEN, caller=taking.caller, reason_code=taking.reason_code))
+            step = Step(kind=StepKind.TAKEN, caller=taking.caller, reason_code=taking.reason_code)
+            case = desk.put(replace(case, assignee=taking.caller.actor), step)
             await audit.record(
                 tx, [audit.Entry(taking.caller, "disputes.take", str(case.id), taking.reason_code, before)]
             )
@@ -155,7 +153,7 @@ async def take(tx: Tx, takings: Sequence[Taking]) -> list[Case | Refusal]:
 @command()
 async def take_files(tx: Tx, files: Sequence[FileRead]) -> list[Case | Refusal]:
     """What a provider has on file: why, until when, and whether somebody has answered there."""
-    desk = _Desk(await store.lock_cases(tx, files))
+    desk = _Desk(tx, await store.lock_cases(tx, files))
     for each in files:
         case = desk.find(each.dispute)
         if case is not None and is_news(case, after := read(case, each.file, tx.now)):
@@ -176,7 +174,7 @@ def _read_steps(case: Case, after: Case, caller: Caller) -> list[Step]:
 @command()
 async def take_filings(tx: Tx, filings: Sequence[Filing]) -> list[Case | Refusal]:
     """What a provider answered to evidence that we sent; the same answer twice is one."""
-    desk = _Desk(await store.lock_cases(tx, filings))
+    desk = _Desk(tx, await store.lock_cases(tx, filings))
     for each in filings:
         case = desk.find(each.dispute)
         if case is None or each.evidence <= case.filed:

@@ -5,7 +5,7 @@ made us look: told twice, late or in any order, a dispute has one case, in one s
 facts, once for each change.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from admitone.finance.disputes import store
 from admitone.finance.disputes.facts import DisputeClosed, DisputeOpened, RiskDisputeCreated, told_of
@@ -32,9 +32,9 @@ async def follow(tx: Tx, callers: Mapping[PaymentId, Caller]) -> None:
             case = known.get((own, dispute.reference))
             if case is None:
                 case = opened(dispute, payment, tx.now)
-                fresh.append(_opened(case, callers[own]))
+                fresh.append(Change(case, case, []).to(case, tx.now, *_opening(case, callers[own])))
             elif (after := followed(case, dispute)) != case:
-                changed.append(_changed(case, after, callers[own]))
+                changed.append(Change(case, case, []).to(after, tx.now, *_ending(case, after, callers[own])))
     await store.insert_cases(tx, fresh)
     await store.change_cases(tx, changed)
     for change in fresh:
@@ -44,16 +44,15 @@ async def follow(tx: Tx, callers: Mapping[PaymentId, Caller]) -> None:
             _tell_closed(tx, callers[change.after.payment], change.after, found[change.after.payment].source)
 
 
-def _opened(case: Case, caller: Caller) -> Change:
-    steps = [Step(kind=StepKind.OPENED, caller=caller, detail=case.reason or None)]
+def _opening(case: Case, caller: Caller) -> Iterator[Step]:
+    yield Step(kind=StepKind.OPENED, caller=caller, detail=case.reason or None)
     if case.is_closed:
-        steps.append(Step(kind=ENDS[case.state], caller=caller))
-    return Change(case, case, steps)
+        yield Step(kind=ENDS[case.state], caller=caller)
 
 
-def _changed(case: Case, after: Case, caller: Caller) -> Change:
-    is_over = after.state is not case.state
-    return Change(case, after, [Step(kind=ENDS[after.state], caller=caller)] if is_over else [])
+def _ending(case: Case, after: Case, caller: Caller) -> Iterator[Step]:
+    if after.state is not case.state:
+        yield Step(kind=ENDS[after.state], caller=caller)
 
 
 def _tell_opened(tx: Tx, caller: Caller, case: Case, source: Source) -> None:
