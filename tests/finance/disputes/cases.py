@@ -20,7 +20,6 @@ from admitone.finance.disputes.facts import DisputeClosed, DisputeOpened, Eviden
 from admitone.finance.disputes.model import Case, DisputeId, Statement, StepKind, Texts
 from admitone.finance.disputes.store import list_steps
 from admitone.finance.sources.api import PaymentId
-from admitone.kernel.db import Tx
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, uuid7
 from admitone.kernel.jobs import Delivered, Desk, Kind
 from admitone.kernel.jobs.schedules import Firing
@@ -65,10 +64,8 @@ async def followed(world: World, *payments: PaymentId) -> None:
 
 
 async def cases_of(world: World, payment: PaymentId) -> list[Case]:
-    async def find(tx: Tx) -> list[Case]:
-        return await store.lock_of_payments(tx, [payment])
-
-    return sorted(await world.database.run(world.scope, find), key=lambda case: case.opened_at)
+    found = await world.database.read(world.scope, store.list_cases, store.LAST, None, 1000)
+    return sorted((case for case in found if case.payment == payment), key=lambda case: case.opened_at)
 
 
 async def the_case(world: World, case: Case | DisputeId) -> Case:
