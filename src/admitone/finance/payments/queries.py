@@ -40,10 +40,10 @@ class ToldDispute(msgspec.Struct, frozen=True):
 
 async def find_disputes(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, list[ToldDispute]]:
     """Every dispute of these payments that a provider told of, the first one first."""
-    return {own: _disputes_in(facts) for own, facts in (await store.find_facts(tx, ids)).items()}
+    return {own: disputes_in(facts) for own, facts in (await store.find_facts(tx, ids)).items()}
 
 
-def _disputes_in(facts: Sequence[RecordedFact]) -> list[ToldDispute]:
+def disputes_in(facts: Sequence[RecordedFact]) -> list[ToldDispute]:
     happened = Happened(facts)
     every = [dispute for each in (happened, *happened.others) for dispute in _disputes_of(each)]
     return sorted(every, key=lambda dispute: (dispute.opened_at, dispute.reference))
