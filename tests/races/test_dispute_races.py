@@ -12,6 +12,7 @@ from admitone.finance.disputes.commands.answering import put_evidence
 from admitone.finance.disputes.errors import AlreadySubmitted, DisputeDecided
 from admitone.finance.disputes.model import Case, State, StepKind
 from admitone.finance.gateways.sandbox import reading
+from admitone.finance.gateways.sandbox.faults import Faults
 from admitone.finance.gateways.sandbox.objects import Intent
 from admitone.finance.ledger import api as ledger
 from admitone.finance.payments.commands.recording import record
@@ -64,6 +65,7 @@ async def test_fifty_submissions_at_once_submit_once(database: Database, batcher
         assert Counter(type(each) for each in outcomes) == {Case: 1, AlreadySubmitted: 49}
         [won] = [number for number, each in enumerate(outcomes) if isinstance(each, Case)]
         case = await the_case(world, disputed.case)
+        world.simulator.misbehave(Faults(slow=10_000, slow_ms=200))  # All of them ask before anybody is answered.
         await asyncio.gather(*(filed(world, case) for _ in range(10)))
         await other.drain()
         done = await the_case(world, case)

@@ -302,6 +302,14 @@ async def test_what_the_provider_refuses_is_told_and_can_be_said_anew(
     assert await open_alerts(superuser, case) == {}
 
 
+async def test_a_draft_that_is_not_taken_wakes_nobody(world: World, superuser: asyncpg.Connection):
+    case = await says(world, (await a_read_case(world)).case)
+    with GATEWAYS.wired(Gateways([Refusing.in_process(world.simulator)])):
+        after = await filed(world, case)
+    assert (after.filed, (await trail(world, case))[-1]) == (1, K.REFUSED)
+    assert "disputes.evidence_refused" not in await open_alerts(superuser, case)
+
+
 async def submitted_fact(world: World, case: Case) -> object:
     return told_of(DisputeEvidenceSubmitted, case, (await world.payment(case.payment)).source)
 

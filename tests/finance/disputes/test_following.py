@@ -111,6 +111,23 @@ async def test_a_second_dispute_of_a_payment_has_a_case_of_its_own(world: World,
     assert len(await told(superuser, world, "dispute.opened")) == 2
 
 
+async def test_a_second_dispute_while_one_is_open_is_told_though_nothing_else_changes(
+    world: World, superuser: asyncpg.Connection
+):
+    """With its fee, so that the payment is only told to have fees: whoever keeps cases hears of it all the same."""
+    disputed = await a_disputed_sale(world)
+    charge = await whole(world, disputed.charge)
+    capture = next(fact for fact in charge.facts if fact.kind is FactKind.CAPTURED)
+    world.simulator.act("tell_fees", disputed.charge)
+    second = a_fact(FactKind.DISPUTE_OPENED, "dp_second", 1000, fee_minor=1500, charge=capture.reference)
+    facts = (*(await whole(world, disputed.charge)).facts, second)
+    await tell(world, disputed.payment, *facts, refs=charge.refs)
+    assert (await world.payment(disputed.payment)).status is Status.DISPUTED
+    assert len(await told(superuser, world, "payment.dispute_recorded")) == 2
+    await followed(world, disputed.payment)
+    assert [case.amount_minor for case in await cases_of(world, disputed.payment)] == [5000, 1000]
+
+
 async def test_a_dispute_of_what_had_gone_back_has_a_case_too(world: World):
     """Nobody is a buyer again by it, and somebody must show the bank that it was refunded."""
     payment, charge = await a_paid_sale(world)

@@ -25,7 +25,6 @@ from admitone.finance.gateways.api import (
 )
 from admitone.finance.gateways.port import GATEWAYS, Gateway
 from admitone.finance.payments.api import refusal_of
-from admitone.kernel import failpoints
 from admitone.kernel.commands import Command
 from admitone.kernel.db import Tx
 from admitone.kernel.ids import OrganizationId
@@ -71,25 +70,24 @@ class Clerk:
         case, evidence = await self.desk.database.read(self._scope, _find_both, dispute, number)
         if case is None or evidence is None or not _is_still_meant(case, evidence):
             return Filed(case)
+        if Ability.DISPUTES not in self._gateway(case).abilities:
+            return Filed(await self._take(evidence, NOT_OFFERED), NOT_OFFERED)
         said = await self._answer(case, evidence)
-        failpoints.reach("disputes.before_recording")
-        if isinstance(said, Refused) and said.code != NOT_OFFERED:
-            file = await self._file(case)
-            case = await self._submit(take_files, FileRead(self.caller, dispute, file))
-            if evidence.submits and case.state is not State.OPEN:
-                return Filed(case)  # It had taken it, and we did not hear.
-            is_over = file.status is not DisputeStatus.NEEDS_RESPONSE
-            return Filed(await self._take(evidence, said.code), None if is_over else said.code)
-        if isinstance(said, Dispute | Refused):
-            word = None if isinstance(said, Dispute) else said.code
-            return Filed(await self._take(evidence, said if isinstance(said, Dispute) else said.code), word)
+        if isinstance(said, Dispute):
+            return Filed(await self._take(evidence, said))
+        if isinstance(said, Refused):
+            return await self._refused(case, evidence, said.code)
         raise refusal_of(said)
 
+    async def _refused(self, case: Case, evidence: Evidence, word: str) -> Filed:
+        file = await self._file(case)
+        after = await self._submit(take_files, FileRead(self.caller, case.id, file))
+        if evidence.submits and after.state is not State.OPEN:
+            return Filed(after)  # It had taken it, and we did not hear.
+        still_waits = evidence.submits and file.status is DisputeStatus.NEEDS_RESPONSE
+        return Filed(await self._take(evidence, word), word if still_waits else None)
+
     async def _answer(self, case: Case, evidence: Evidence) -> Dispute | Trouble:
-        gateway = self._gateway(case)
-        if Ability.DISPUTES not in gateway.abilities:
-            return Refused(NOT_OFFERED)
-        failpoints.reach("disputes.before_filing")
         order = EvidenceOrder(
             self.caller,
             evidence.id,
@@ -99,7 +97,7 @@ class Clerk:
             evidence.texts,
             evidence.submits,
         )
-        return await _heard(gateway.answer_dispute(order))
+        return await _heard(self._gateway(case).answer_dispute(order))
 
     async def _take(self, evidence: Evidence, answer: Dispute | str) -> Case:
         filing = Filing(self.caller, evidence.dispute, evidence.number, evidence.submits, answer)

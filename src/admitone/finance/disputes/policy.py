@@ -67,11 +67,9 @@ def opened(told: ToldDispute, payment: Payment, now: datetime) -> Case:
 
 def followed(case: Case, told: ToldDispute) -> Case:
     """As the facts of its payment have it."""
-    ends = State.LOST if told.lost_at else State.WON if told.won_at else case.state
-    state = ends if DISPUTE.may(case.state, ends) else case.state
     return msgspec.structs.replace(
         case,
-        state=state,
+        state=State.LOST if told.lost_at else State.WON if told.won_at else case.state,
         reason=case.reason or told.reason,
         amount_minor=told.amount_minor,
         fee_minor=told.fee_minor,
