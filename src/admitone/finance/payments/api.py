@@ -3,6 +3,13 @@
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.commissions import Commission, hold_commissions, keep_commissions
 from admitone.finance.payments.commands.recording import record
+from admitone.finance.payments.commands.refunding import (
+    PlannedRefund,
+    Refunding,
+    RefundWanted,
+    begin_refunds,
+    plan_refunds,
+)
 from admitone.finance.payments.errands import ask_for_fees
 from admitone.finance.payments.model import (
     PAID,
@@ -25,10 +32,14 @@ __all__ = (
     "KnownAccount",
     "Owner",
     "Payment",
+    "PlannedRefund",
     "Recorded",
+    "RefundWanted",
+    "Refunding",
     "Status",
     "Told",
     "ask_for_fees",
+    "begin_refunds",
     "change_accounts",
     "count_payments",
     "find_owners",
@@ -37,5 +48,6 @@ __all__ = (
     "is_paid",
     "keep_commissions",
     "list_payments",
+    "plan_refunds",
     "record",
 )

@@ -268,6 +268,11 @@ class GatewayIntent(msgspec.Struct, frozen=True):
     unanswered: int = 0
     """How often it was ordered and not answered, or refused."""
 
+    @property
+    def is_return(self) -> bool:
+        """Of money that paid for nothing."""
+        return self.action is IntentAction.REFUND and self.fee_minor is None
+
 
 class Way(msgspec.Struct, frozen=True):
     """How the customer goes on: what the provider answered when the charge was opened."""

@@ -10,6 +10,7 @@ from admitone.finance.payments.facts import (
     PaymentNeedsManual,
     ReceiptChanged,
     ReceiptUnapplied,
+    RefundBegun,
 )
 from admitone.finance.payments.model import INTENT, PAYMENT, RECEIPT
 from admitone.finance.payments.routes.wires import FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW
@@ -26,6 +27,7 @@ MODULE = Module(
     jobs=(
         errands.ask_provider,
         errands.close_spent,
+        errands.refund,
         errands.see_to_receipt,
         errands.see_to_contradiction,
         errands.see_to_unpaid,
@@ -39,6 +41,7 @@ MODULE = Module(
     subscriptions=(
         Subscription(PaymentIncomplete, errands.ask_provider),
         Subscription(AttemptsSpent, errands.close_spent),
+        Subscription(RefundBegun, errands.refund),
         Subscription(ReceiptUnapplied, errands.see_to_receipt),
         Subscription(PaymentContradicted, errands.see_to_contradiction),
         Subscription(PaymentNeedsManual, errands.see_to_unpaid),

@@ -25,10 +25,13 @@ from admitone.finance.payments.facts import (
     ProcessorFeesFinal,
     ReceiptChanged,
     ReceiptUnapplied,
+    RefundFailed,
+    RefundSettled,
     told_of,
 )
 from admitone.finance.payments.model import (
     OPEN,
+    REFUND_BEGUN,
     FeesStatus,
     Payment,
     ReceiptState,
@@ -37,7 +40,7 @@ from admitone.finance.payments.model import (
     Status,
     Told,
 )
-from admitone.finance.payments.policy import Happened, Receipt, Standing, fold, receipts_of, way
+from admitone.finance.payments.policy import Happened, Receipt, RefundEnd, Standing, fold, receipts_of, way
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import receipts as receipt_store
 from admitone.finance.payments.store.payments import Move
@@ -189,6 +192,7 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
     for own, history in unique.items():
         if own in moves:
             _publish(tx, history.caller, moves[own], is_booked=own in booked)
+            _publish_refunds(tx, history)
         if history.must_ask or (own in moves and moves[own].standing.must_ask):
             tx.publish(history.caller, PaymentIncomplete(payment_id=own))
         if history.contradiction:
@@ -256,6 +260,20 @@ async def _keep_receipts(tx: Tx, changed: Mapping[PaymentId, History], rivals: s
             currency=receipt.currency,
         )
         tx.publish(changed[receipt.payment_id].caller, told)
+
+
+def _publish_refunds(tx: Tx, history: History) -> None:
+    """How those ended that we ordered."""
+    if not any(fact.kind == REFUND_BEGUN for fact in history.after):
+        return
+    own, before, after = history.payment.id, Happened(history.before).ends, Happened(history.after)
+    for refund, end in after.ends.items():
+        if before.get(refund) is end:
+            continue
+        if end is RefundEnd.SETTLED:
+            tx.publish(history.caller, RefundSettled(payment_id=own, refund_id=refund))
+        else:
+            tx.publish(history.caller, RefundFailed(payment_id=own, refund_id=refund, reason=after.why_failed(refund)))
 
 
 def _publish(tx: Tx, caller: Caller, move: Move, *, is_booked: bool) -> None:
