@@ -11,6 +11,7 @@ from admitone.finance.payments.commands.refunding import (
     plan_refunds,
 )
 from admitone.finance.payments.errands import ask_for_fees
+from admitone.finance.payments.errors import NotRefundable, PaymentNotFound, RefundTooMuch
 from admitone.finance.payments.model import (
     PAID,
     AccountTold,
@@ -22,18 +23,22 @@ from admitone.finance.payments.model import (
     Told,
     is_paid,
 )
-from admitone.finance.payments.store.payments import count_payments, find_payments, list_payments
+from admitone.finance.payments.store.payments import count_payments, find_payments, list_payments, lock_payments
 from admitone.finance.payments.store.references import find_refs as find_owners
+from admitone.finance.payments.store.subjects import count_of_subject, list_of_subject
 
 __all__ = (
     "PAID",
     "AccountTold",
     "Commission",
     "KnownAccount",
+    "NotRefundable",
     "Owner",
     "Payment",
+    "PaymentNotFound",
     "PlannedRefund",
     "Recorded",
+    "RefundTooMuch",
     "RefundWanted",
     "Refunding",
     "Status",
@@ -41,13 +46,16 @@ __all__ = (
     "ask_for_fees",
     "begin_refunds",
     "change_accounts",
+    "count_of_subject",
     "count_payments",
     "find_owners",
     "find_payments",
     "hold_commissions",
     "is_paid",
     "keep_commissions",
+    "list_of_subject",
     "list_payments",
+    "lock_payments",
     "plan_refunds",
     "record",
 )

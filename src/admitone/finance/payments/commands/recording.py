@@ -45,6 +45,7 @@ from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import receipts as receipt_store
 from admitone.finance.payments.store.payments import Move
 from admitone.finance.payments.store.references import Belonging, claim_refs
+from admitone.finance.payments.store.subjects import insert_subjects
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
@@ -188,6 +189,7 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
         await ledger.post(tx, postings)
     await store.insert_facts(tx, {own: history.news for own, history in changed.items()})
     await store.stand(tx, [*moves.values()])
+    await insert_subjects(tx, [move.payment for move in moves.values() if move.is_applied_now])
     await _keep_receipts(tx, changed, rivals)
     for own, history in unique.items():
         if own in moves:
