@@ -186,18 +186,24 @@ def _anew(retry: Retry, before: Refund, lines: Sequence[RefundLine]) -> Request:
     return Request(retry.caller, PaymentId(before.payment_id), retry.anew, before.reason, pieces, amount)
 
 
-async def settle(tx: Tx, ended: Mapping[UUID, str | None], to: RefundState, caller: Caller) -> None:
+class Ended(msgspec.Struct, frozen=True):
+    """That one ended, and why, if it did not arrive."""
+
+    caller: Caller
+    failure: str | None = None
+
+
+async def settle(tx: Tx, ended: Mapping[UUID, Ended], to: RefundState) -> None:
     """What payments say became of them."""
-    among = {RefundState.SUCCEEDED: (RefundState.PENDING, RefundState.FAILED)}.get(
-        to, (RefundState.PENDING, RefundState.SUCCEEDED)
-    )
+    arrived = to is RefundState.SUCCEEDED
+    among = [RefundState.PENDING, RefundState.FAILED if arrived else RefundState.SUCCEEDED]
     before = await store.find_refunds(tx, ended)
-    moved = await store.move_refunds(tx, ended, to, among)
-    refunds, lines = await store.find_refunds(tx, moved), await store.find_lines(tx, moved)
-    kind = facts.RefundSucceeded if to is RefundState.SUCCEEDED else facts.RefundFailed
+    moved = await store.move_refunds(tx, {own: each.failure for own, each in ended.items()}, to, among)
+    lines = await store.find_lines(tx, moved)
     for own in sorted(moved):
-        tell(tx, caller, kind, refunds[own], lines[own])
-        if to is RefundState.SUCCEEDED and before[own].state is RefundState.FAILED:
+        caller = ended[own].caller
+        tell(tx, caller, facts.RefundSucceeded if arrived else facts.RefundFailed, before[own], lines[own])
+        if arrived and before[own].state is RefundState.FAILED:
             _tell_seen_to(tx, caller, before[own])
 
 

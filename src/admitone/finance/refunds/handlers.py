@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from admitone.finance.payments import facts as payments
-from admitone.finance.refunds.commands import settle
+from admitone.finance.refunds.commands import Ended, settle
 from admitone.finance.refunds.facts import RefundFailed, RefundSeenTo
 from admitone.finance.refunds.model import RefundState
 from admitone.kernel.alerts import ALERTS, Above, Alert, AlertClass, AlertRule, Resolution, raise_alerts, resolve_alerts
@@ -25,15 +25,16 @@ TELLING: Final = Lane("refunds", places=2)
 
 @handler("refunds.settled", priority=Priority.CRITICAL)
 async def settled(tx: Tx, told: Sequence[Delivered[payments.RefundSettled]]) -> None:
-    for each in told:
-        await settle(tx, {UUID(each.payload.refund_id): None}, RefundState.SUCCEEDED, each.caller)
+    await settle(tx, {UUID(each.payload.refund_id): Ended(each.caller) for each in told}, RefundState.SUCCEEDED)
 
 
 @handler("refunds.not_settled", priority=Priority.CRITICAL)
 async def not_settled(tx: Tx, told: Sequence[Delivered[payments.RefundFailed]]) -> None:
-    for each in told:
-        why = each.payload.reason or "the bank sent it back"
-        await settle(tx, {UUID(each.payload.refund_id): why}, RefundState.FAILED, each.caller)
+    ended = {
+        UUID(each.payload.refund_id): Ended(each.caller, each.payload.reason or "the bank sent it back")
+        for each in told
+    }
+    await settle(tx, ended, RefundState.FAILED)
 
 
 @errand("refunds.tell", lane=TELLING)
