@@ -107,10 +107,10 @@ async def reprocess_purchase(call: Call, request: PurchaseRequest) -> AnswerOfAl
 async def reprocess_charge(call: Call, request: ChargeRequest) -> AnswerOfAll:
     refs = [Ref(kind, request.charge_id) for kind in CHARGES]
     owners = await call.read(find_refs, request.provider, refs, scope=PLATFORM)
-    owner = next((each for each in owners.values() if each.payment), None)
-    if owner is None:
-        raise errors.PaymentNotFound
-    return await _ask(call, owner.organization, owner.payment)
+    for owner in owners.values():
+        if owner.payment is not None:
+            return await _ask(call, owner.organization, owner.payment)
+    raise errors.PaymentNotFound
 
 
 async def _ask(call: Call, organization: OrganizationId, payment: PaymentId) -> AnswerOfAll:
