@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from admitone.entrypoints.duties import duties_of
-from admitone.finance.gateways.api import Refused
+from admitone.finance.gateways.api import NotSent, Refused
 from admitone.finance.ledger.api import Account
 from admitone.finance.payments import errands
 from admitone.finance.payments.facts import RefundBegun, RefundFailed, RefundSettled
@@ -36,6 +36,7 @@ from admitone.finance.refunds.errors import PieceGone, PieceUnknown, RefundNotFa
 from admitone.finance.refunds.module import MODULE as REFUNDS
 from admitone.finance.sources.api import PaymentId
 from admitone.finance.sources.port import Line
+from admitone.kernel.breaker import DependencyUnavailable
 from admitone.kernel.db import Database
 from admitone.kernel.ids import uuid7
 from admitone.kernel.jobs import Delivered
@@ -52,6 +53,7 @@ from tests.people import a_platform_admin
 
 TWO = (Line("adult", "Adults", 2000, 2), Line("child", "A child", 1000, 1))
 WHY = Reason.TECHNICAL_PROBLEM
+SOONER = "UPDATE kernel.job SET run_at = now() WHERE organization_id = $1 AND worker IS NULL"
 
 
 async def a_sale_of(world: World, *lines: Line, **more: Any) -> PaymentId:
@@ -319,3 +321,21 @@ async def test_whoever_runs_the_platform_gives_back_any_amount(
     assert much.json()["errorCode"] == "REFUND_TOO_MUCH"
     refused = await site.post("/api/admin/payments/refund", json=body, headers=world.owner.headers)
     assert refused.status_code == 403
+
+
+@pytest.mark.covers("MOR-045")
+async def test_while_the_provider_is_away_orders_wait_and_lose_no_attempt(world: World, superuser: asyncpg.Connection):
+    payment = await a_sale_of(world, *TWO)
+    away = NotSent(DependencyUnavailable(dependency="gateway:sandbox"))
+    tries = "SELECT attempts FROM kernel.job WHERE organization_id = $1 AND kind = 'payments.refund'"
+    with saying(world, refund=away) as provider:
+        refund = await ask(world, payment)
+        async with a_worker(world.database, its_duties()), asyncio.timeout(60):
+            while len(provider.asked) < 5:
+                await superuser.execute(SOONER, world.organization.uuid)
+                await asyncio.sleep(0.05)
+    assert await superuser.fetchval(tries, world.organization.uuid) == 0
+    async with a_worker(world.database, its_duties()):
+        await superuser.execute(SOONER, world.organization.uuid)
+        await until_none_waits(superuser, world, "('PENDING')")
+    assert (await found(world, refund)).state is RefundState.SUCCEEDED
