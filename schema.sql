@@ -38,6 +38,10 @@ ALTER SCHEMA pricing OWNER TO admitone_owner;
 CREATE SCHEMA proof;
 ALTER SCHEMA proof OWNER TO admitone_owner;
 
+-- Name: refunds; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA refunds;
+ALTER SCHEMA refunds OWNER TO admitone_owner;
+
 -- Name: sales; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA sales;
 ALTER SCHEMA sales OWNER TO admitone_owner;
@@ -1677,6 +1681,16 @@ CREATE TABLE payments.gateway_intent (
 ALTER TABLE ONLY payments.gateway_intent FORCE ROW LEVEL SECURITY;
 ALTER TABLE payments.gateway_intent OWNER TO admitone_owner;
 
+-- Name: paid_subject; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.paid_subject (
+    organization_id uuid NOT NULL,
+    subject text NOT NULL,
+    payment_id uuid NOT NULL,
+    CONSTRAINT paid_subject_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 200)))
+);
+ALTER TABLE ONLY payments.paid_subject FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.paid_subject OWNER TO admitone_owner;
+
 -- Name: payment; Type: TABLE; Schema: payments; Owner: admitone_owner
 CREATE TABLE payments.payment (
     organization_id uuid NOT NULL,
@@ -1964,6 +1978,53 @@ END)),
 );
 ALTER TABLE ONLY proof.verdict FORCE ROW LEVEL SECURITY;
 ALTER TABLE proof.verdict OWNER TO admitone_owner;
+
+-- Name: refund; Type: TABLE; Schema: refunds; Owner: admitone_owner
+CREATE TABLE refunds.refund (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    city_code text NOT NULL,
+    source_type text NOT NULL,
+    source_id text NOT NULL,
+    amount_minor bigint NOT NULL,
+    fee_minor bigint NOT NULL,
+    currency text NOT NULL,
+    reason text NOT NULL,
+    cancellation_id uuid,
+    state text NOT NULL,
+    failure text,
+    requested_by uuid,
+    created_at timestamp with time zone NOT NULL,
+    settled_at timestamp with time zone,
+    CONSTRAINT refund_amount_minor_check CHECK ((amount_minor > 0)),
+    CONSTRAINT refund_check CHECK (((fee_minor >= 0) AND (fee_minor <= amount_minor))),
+    CONSTRAINT refund_check1 CHECK (((state = ANY (ARRAY['PLANNED'::text, 'PENDING'::text])) = (settled_at IS NULL))),
+    CONSTRAINT refund_check2 CHECK (((state <> 'PLANNED'::text) OR (cancellation_id IS NOT NULL))),
+    CONSTRAINT refund_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT refund_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT refund_failure_check CHECK ((length(failure) <= 200)),
+    CONSTRAINT refund_reason_check CHECK ((reason = ANY (ARRAY['CANCELLED_BY_SELLER'::text, 'SERIOUS_FAILURE'::text, 'ABUSE_REPORTED'::text, 'TECHNICAL_PROBLEM'::text, 'NOT_DELIVERED'::text, 'CUSTOMER_CANCELLED'::text, 'ADMIN_OVERRIDE'::text]))),
+    CONSTRAINT refund_state_check CHECK ((state = ANY (ARRAY['PLANNED'::text, 'OVERTAKEN'::text, 'PENDING'::text, 'SUCCEEDED'::text, 'FAILED'::text])))
+);
+ALTER TABLE ONLY refunds.refund FORCE ROW LEVEL SECURITY;
+ALTER TABLE refunds.refund OWNER TO admitone_owner;
+
+-- Name: refund_line; Type: TABLE; Schema: refunds; Owner: admitone_owner
+CREATE TABLE refunds.refund_line (
+    organization_id uuid NOT NULL,
+    refund_id uuid NOT NULL,
+    line_key text NOT NULL,
+    quantity integer NOT NULL,
+    amount_minor bigint NOT NULL,
+    fee_minor bigint NOT NULL,
+    CONSTRAINT refund_line_amount_minor_check CHECK ((amount_minor >= 0)),
+    CONSTRAINT refund_line_fee_minor_check CHECK ((fee_minor >= 0)),
+    CONSTRAINT refund_line_line_key_check CHECK (((length(line_key) >= 1) AND (length(line_key) <= 200))),
+    CONSTRAINT refund_line_quantity_check CHECK ((quantity > 0))
+);
+ALTER TABLE ONLY refunds.refund_line FORCE ROW LEVEL SECURITY;
+ALTER TABLE refunds.refund_line OWNER TO admitone_owner;
 
 -- Name: sale_line; Type: TABLE; Schema: sales; Owner: admitone_owner
 CREATE TABLE sales.sale_line (
@@ -2349,6 +2410,10 @@ ALTER TABLE ONLY payments.free_claim
 ALTER TABLE ONLY payments.gateway_intent
     ADD CONSTRAINT gateway_intent_pkey PRIMARY KEY (organization_id, id);
 
+-- Name: paid_subject paid_subject_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.paid_subject
+    ADD CONSTRAINT paid_subject_pkey PRIMARY KEY (organization_id, subject, payment_id);
+
 -- Name: payment_fact payment_fact_organization_id_payment_id_ordinal_key; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
 ALTER TABLE ONLY payments.payment_fact
     ADD CONSTRAINT payment_fact_organization_id_payment_id_ordinal_key UNIQUE (organization_id, payment_id, ordinal);
@@ -2404,6 +2469,14 @@ ALTER TABLE ONLY pricing.platform_policy
 -- Name: verdict verdict_pkey; Type: CONSTRAINT; Schema: proof; Owner: admitone_owner
 ALTER TABLE ONLY proof.verdict
     ADD CONSTRAINT verdict_pkey PRIMARY KEY (organization_id, name);
+
+-- Name: refund_line refund_line_pkey; Type: CONSTRAINT; Schema: refunds; Owner: admitone_owner
+ALTER TABLE ONLY refunds.refund_line
+    ADD CONSTRAINT refund_line_pkey PRIMARY KEY (organization_id, refund_id, line_key);
+
+-- Name: refund refund_pkey; Type: CONSTRAINT; Schema: refunds; Owner: admitone_owner
+ALTER TABLE ONLY refunds.refund
+    ADD CONSTRAINT refund_pkey PRIMARY KEY (organization_id, id);
 
 -- Name: sale_line sale_line_pkey; Type: CONSTRAINT; Schema: sales; Owner: admitone_owner
 ALTER TABLE ONLY sales.sale_line
@@ -2646,6 +2719,15 @@ CREATE INDEX verdict_by_green ON proof.verdict USING btree (green_at, organizati
 -- Name: verdict_by_severity; Type: INDEX; Schema: proof; Owner: admitone_owner
 CREATE INDEX verdict_by_severity ON proof.verdict USING btree (severity, organization_id, name);
 
+-- Name: refund_by_state; Type: INDEX; Schema: refunds; Owner: admitone_owner
+CREATE INDEX refund_by_state ON refunds.refund USING btree (organization_id, state, id);
+
+-- Name: refund_of_cancellation; Type: INDEX; Schema: refunds; Owner: admitone_owner
+CREATE UNIQUE INDEX refund_of_cancellation ON refunds.refund USING btree (organization_id, cancellation_id, payment_id) WHERE (cancellation_id IS NOT NULL);
+
+-- Name: refund_of_payment; Type: INDEX; Schema: refunds; Owner: admitone_owner
+CREATE INDEX refund_of_payment ON refunds.refund USING btree (organization_id, payment_id);
+
 -- Name: sale_by_source; Type: INDEX; Schema: sales; Owner: admitone_owner
 CREATE INDEX sale_by_source ON sales.sale_summary USING btree (organization_id, source_type, source_id, created_at, payment_id);
 
@@ -2798,6 +2880,10 @@ ALTER TABLE ONLY payments.free_claim
 ALTER TABLE ONLY payments.gateway_intent
     ADD CONSTRAINT gateway_intent_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
 
+-- Name: paid_subject paid_subject_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.paid_subject
+    ADD CONSTRAINT paid_subject_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
+
 -- Name: payment_fact payment_fact_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
 ALTER TABLE ONLY payments.payment_fact
     ADD CONSTRAINT payment_fact_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
@@ -2825,6 +2911,14 @@ ALTER TABLE ONLY pricing.fee_policy
 -- Name: verdict verdict_organization_id_fkey; Type: FK CONSTRAINT; Schema: proof; Owner: admitone_owner
 ALTER TABLE ONLY proof.verdict
     ADD CONSTRAINT verdict_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: refund_line refund_line_organization_id_refund_id_fkey; Type: FK CONSTRAINT; Schema: refunds; Owner: admitone_owner
+ALTER TABLE ONLY refunds.refund_line
+    ADD CONSTRAINT refund_line_organization_id_refund_id_fkey FOREIGN KEY (organization_id, refund_id) REFERENCES refunds.refund(organization_id, id);
+
+-- Name: refund refund_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: refunds; Owner: admitone_owner
+ALTER TABLE ONLY refunds.refund
+    ADD CONSTRAINT refund_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
 
 -- Name: sale_line sale_line_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: sales; Owner: admitone_owner
 ALTER TABLE ONLY sales.sale_line
@@ -3332,6 +3426,9 @@ CREATE POLICY app_own ON payments.free_claim TO admitone_app USING ((organizatio
 -- Name: gateway_intent app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
 CREATE POLICY app_own ON payments.gateway_intent TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
+-- Name: paid_subject app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.paid_subject TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
 -- Name: payment app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
 CREATE POLICY app_own ON payments.payment TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
@@ -3361,6 +3458,9 @@ CREATE POLICY in_city ON payments.unapplied_receipt AS RESTRICTIVE TO admitone_a
 
 -- Name: provider_ref owner_by_function; Type: POLICY; Schema: payments; Owner: admitone_owner
 CREATE POLICY owner_by_function ON payments.provider_ref TO admitone_owner USING (true) WITH CHECK (true);
+
+-- Name: paid_subject; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.paid_subject ENABLE ROW LEVEL SECURITY;
 
 -- Name: payment; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
 ALTER TABLE payments.payment ENABLE ROW LEVEL SECURITY;
@@ -3412,6 +3512,21 @@ CREATE POLICY relay_sums ON proof.verdict FOR SELECT TO admitone_relay USING (tr
 
 -- Name: verdict; Type: ROW SECURITY; Schema: proof; Owner: admitone_owner
 ALTER TABLE proof.verdict ENABLE ROW LEVEL SECURITY;
+
+-- Name: refund app_own; Type: POLICY; Schema: refunds; Owner: admitone_owner
+CREATE POLICY app_own ON refunds.refund TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: refund_line app_own; Type: POLICY; Schema: refunds; Owner: admitone_owner
+CREATE POLICY app_own ON refunds.refund_line TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: refund in_city; Type: POLICY; Schema: refunds; Owner: admitone_owner
+CREATE POLICY in_city ON refunds.refund AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: refund; Type: ROW SECURITY; Schema: refunds; Owner: admitone_owner
+ALTER TABLE refunds.refund ENABLE ROW LEVEL SECURITY;
+
+-- Name: refund_line; Type: ROW SECURITY; Schema: refunds; Owner: admitone_owner
+ALTER TABLE refunds.refund_line ENABLE ROW LEVEL SECURITY;
 
 -- Name: sale_line app_own; Type: POLICY; Schema: sales; Owner: admitone_owner
 CREATE POLICY app_own ON sales.sale_line TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -3512,6 +3627,9 @@ GRANT USAGE ON SCHEMA pricing TO admitone_app;
 -- Name: SCHEMA proof; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA proof TO admitone_app;
 GRANT USAGE ON SCHEMA proof TO admitone_relay;
+
+-- Name: SCHEMA refunds; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA refunds TO admitone_app;
 
 -- Name: SCHEMA sales; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA sales TO admitone_app;
@@ -3970,6 +4088,9 @@ GRANT SELECT(created_at) ON TABLE payments.gateway_intent TO admitone_relay;
 -- Name: COLUMN gateway_intent.settled_at; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT UPDATE(settled_at) ON TABLE payments.gateway_intent TO admitone_app;
 
+-- Name: TABLE paid_subject; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.paid_subject TO admitone_app;
+
 -- Name: TABLE payment; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE payments.payment TO admitone_app;
 GRANT SELECT ON TABLE payments.payment TO admitone_buyer;
@@ -4061,6 +4182,21 @@ GRANT SELECT,INSERT ON TABLE pricing.platform_policy TO admitone_app;
 -- Name: TABLE verdict; Type: ACL; Schema: proof; Owner: admitone_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE proof.verdict TO admitone_app;
 GRANT SELECT ON TABLE proof.verdict TO admitone_relay;
+
+-- Name: TABLE refund; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE refunds.refund TO admitone_app;
+
+-- Name: COLUMN refund.state; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE refunds.refund TO admitone_app;
+
+-- Name: COLUMN refund.failure; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT UPDATE(failure) ON TABLE refunds.refund TO admitone_app;
+
+-- Name: COLUMN refund.settled_at; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT UPDATE(settled_at) ON TABLE refunds.refund TO admitone_app;
+
+-- Name: TABLE refund_line; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE refunds.refund_line TO admitone_app;
 
 -- Name: TABLE sale_line; Type: ACL; Schema: sales; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sales.sale_line TO admitone_app;

@@ -33,6 +33,8 @@ from admitone.finance.payments.model import (
     APPLIED,
     COMMISSION_HELD,
     COMMISSION_KEPT,
+    REFUND_BEGUN,
+    REFUND_GIVEN_UP,
     FeesStatus,
     Payment,
     PaymentMethod,
@@ -156,6 +158,15 @@ def kept(amount: int, *, at: int = 14) -> RecordedFact:
 
 def closed(kind: FactKind = K.EXPIRED, *, at: int = 5) -> RecordedFact:
     return a_fact(kind, "pi_1", at)
+
+
+def begun(amount: int, at: int = 30, of: str = "rfd_1", *, fee: int = 0) -> RecordedFact:
+    """We ordered it."""
+    return a_fact(REFUND_BEGUN, of, at, amount, fee_minor=fee)
+
+
+def given_up(at: int = 40, of: str = "rfd_1") -> RecordedFact:
+    return a_fact(REFUND_GIVEN_UP, of, at)
 
 
 def applied(*, at: int = 30, of: str = "ch_1") -> RecordedFact:

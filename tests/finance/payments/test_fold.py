@@ -27,10 +27,12 @@ from tests.finance.payments.stories import (
     a_payment,
     applied,
     balances,
+    begun,
     captured,
     closed,
     closed_here,
     failed,
+    given_up,
     held,
     in_order,
     kept,
@@ -134,6 +136,8 @@ NEXT: dict[str, tuple[RecordedFact, dict[Status, Status]]] = {
     ),
     "COMMISSION_HELD": (held(100), {}),
     "COMMISSION_KEPT": (kept(100), {}),
+    "REFUND_BEGUN": (begun(1000), {}),
+    "REFUND_GIVEN_UP": (given_up(), {}),
     "APPLIED": (applied(), {S.NEEDS_MANUAL: S.SUCCEEDED}),
 }
 

@@ -180,3 +180,25 @@ class AccountTypeRefused(Conflict):
 
     code = "ACCOUNT_TYPE_NOT_ALLOWED"
     next_step = "Connect an account that belongs to the organisation itself."
+
+
+class NotRefundable(Conflict):
+    """Nothing of this payment can be given back as it stands."""
+
+    code = "NOT_REFUNDABLE"
+    status: str
+
+
+class RefundTooMuch(Conflict):
+    """There is not so much left of this payment that could be given back."""
+
+    code = "REFUND_TOO_MUCH"
+    left_minor: int
+    currency: str
+
+
+class RefundPutOff(Unavailable):
+    """The payment provider refuses to give this back; it is asked again."""
+
+    code = "REFUND_PUT_OFF"
+    reason: str

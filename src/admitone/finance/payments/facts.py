@@ -169,6 +169,40 @@ class AttemptsSpent(Fact, frozen=True):
     payment_id: PaymentId
 
 
+class RefundBegun(Fact, frozen=True):
+    """It was ordered that so much goes back; the provider is asked next."""
+
+    name = "payment.refund_begun"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+    refund_id: str
+
+
+class RefundSettled(Fact, frozen=True):
+    """A refund that we ordered arrived."""
+
+    name = "payment.refund_settled"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+    refund_id: str
+
+
+class RefundFailed(Fact, frozen=True):
+    """A refund that we ordered will not arrive; what was booked for it is booked back, and somebody must look."""
+
+    name = "payment.refund_failed"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+    refund_id: str
+    reason: str
+
+
 class ReceiptUnapplied(Fact, frozen=True):
     """Money came that paid for nothing."""
 
@@ -262,6 +296,9 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     PaymentContradicted,
     DisputeRecorded,
     AttemptsSpent,
+    RefundBegun,
+    RefundSettled,
+    RefundFailed,
     ReceiptUnapplied,
     ReceiptChanged,
     ProcessorFeesFinal,
