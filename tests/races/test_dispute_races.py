@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -15,8 +16,11 @@ from admitone.finance.gateways.sandbox import reading
 from admitone.finance.gateways.sandbox.faults import Faults
 from admitone.finance.gateways.sandbox.objects import Intent
 from admitone.finance.ledger import api as ledger
+from admitone.finance.payments import errands as payment_errands
 from admitone.finance.payments.commands.recording import record
+from admitone.finance.payments.facts import RefundBegun
 from admitone.finance.payments.model import Status, Told
+from admitone.finance.refunds.api import Reason, RefundId, Request, request_refunds
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database
@@ -29,6 +33,7 @@ from tests.finance.disputes.cases import (
     filed,
     followed,
     heard,
+    run,
     the_case,
     trail,
 )
@@ -43,10 +48,15 @@ async def outcome(asked: Any) -> Any:
         return refusal
 
 
-def dispute_at(world: World, charge: str) -> Any:
+def capture_at(world: World, charge: str) -> Any:
+    """What was captured there."""
     intent = world.simulator.get(charge)
     assert isinstance(intent, Intent) and intent.paid
-    return intent.paid.disputes[-1]
+    return intent.paid
+
+
+def dispute_at(world: World, charge: str) -> Any:
+    return capture_at(world, charge).disputes[-1]
 
 
 @pytest.mark.covers("FIN-075")
@@ -81,7 +91,7 @@ async def test_evidence_that_meets_the_end_moves_nothing_back(database: Database
     chance = random.Random(7)
     ends: Counter[tuple[bool, bool]] = Counter()
     async with Database(database_url) as another, a_world(database, batcher) as world:
-        there = World(**(vars(world) | {"database": another, "batcher": Batcher(another)}))
+        there = replace(world, database=another, batcher=Batcher(another))
         for number in range(24):
             disputed = await a_read_case(world)
             deed, state = (("win", State.WON), ("lose", State.LOST))[number % 2]
@@ -113,7 +123,7 @@ async def test_evidence_that_meets_the_end_moves_nothing_back(database: Database
 
 async def test_many_who_follow_one_payment_open_one_case(database: Database, batcher: Batcher, database_url: str):
     async with Database(database_url) as another, a_world(database, batcher) as world:
-        there = World(**(vars(world) | {"database": another, "batcher": Batcher(another)}))
+        there = replace(world, database=another, batcher=Batcher(another))
         for deed in ("win", "lose"):
             payment, charge = await a_paid_sale(world)
             world.simulator.act("dispute", charge)
@@ -122,6 +132,48 @@ async def test_many_who_follow_one_payment_open_one_case(database: Database, bat
             await asyncio.gather(*(followed(each, payment) for each in (world, there) * 5))
             [case] = await cases_of(world, payment)
             assert len(await trail(world, case)) == 2
+
+
+async def test_fifty_refunds_of_ours_meet_a_dispute_and_no_more_goes_back_than_came(
+    database: Database, batcher: Batcher, database_url: str
+):
+    """Ordered here while the bank takes it away: of what was captured no more is refunded than all of it, what the dispute
+    took leaves besides, and the books say what the provider did."""
+    async with Database(database_url) as another, a_world(database, batcher) as world:
+        there = replace(world, database=another, batcher=Batcher(another))
+        payment, charge = await a_paid_sale(world)
+
+        async def refunds(number: int) -> bool:
+            place = there if number % 2 else world
+            request = Request(Caller(), payment, RefundId.new(), Reason.TECHNICAL_PROBLEM, (), amount_minor=200)
+            said = await outcome(place.batcher.submit(request_refunds, place.scope, request))
+            if isinstance(said, Refusal):
+                return False
+            begun = RefundBegun(payment_id=payment, refund_id=str(said.id))
+            await run(place, payment_errands.refund, begun)
+            return True
+
+        async def disputes() -> None:
+            while not capture_at(world, charge).amount_refunded:  # noqa: ASYNC110  The provider tells nobody here.
+                await asyncio.sleep(0)
+            world.simulator.act("dispute", charge)
+            await heard(world, payment)
+            world.simulator.act("lose", charge)
+            await heard(world, payment)
+
+        done, _ = await asyncio.gather(asyncio.gather(*(refunds(number) for number in range(50))), disputes())
+        await there.batcher.drain()
+        await heard(world, payment)
+        row = await world.payment(payment)
+        assert 0 < row.refunded_minor == 200 * sum(done) <= row.captured_minor == 5000
+        assert capture_at(world, charge).amount_refunded == row.refunded_minor, "what we ordered is what it did"
+        [case] = await cases_of(world, payment)
+        assert case.state is State.LOST
+        entries = Counter[str]()
+        for entry, _, _, minor in await world.transfers(payment):
+            entries[entry] += minor
+        left = entries["REFUND_SETTLED"] + entries["CHARGEBACK_GROSS"] + entries["DISPUTE_FEE"]
+        assert left == row.refunded_minor + 5000 + 1500
 
 
 @pytest.mark.covers("FIN-051")
