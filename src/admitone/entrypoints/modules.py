@@ -3,6 +3,7 @@
 from admitone.finance.gateways.module import MODULE as GATEWAYS
 from admitone.finance.ledger.module import MODULE as LEDGER
 from admitone.finance.payments.module import MODULE as PAYMENTS
+from admitone.finance.payouts.module import MODULE as PAYOUTS
 from admitone.finance.pricing.module import MODULE as PRICING
 from admitone.finance.proof.module import MODULE as PROOF
 from admitone.finance.sales.module import MODULE as SALES
@@ -30,5 +31,6 @@ MODULES: tuple[Module, ...] = (
     PAYMENTS,
     WEBHOOKS,
     SALES,
+    PAYOUTS,
     PROOF,
 )

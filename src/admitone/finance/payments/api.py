@@ -2,6 +2,7 @@
 
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.commissions import Commission, hold_commissions, keep_commissions
+from admitone.finance.payments.commands.dues import Due, Fallen, fall_due
 from admitone.finance.payments.commands.recording import record
 from admitone.finance.payments.commands.refunding import (
     PlannedRefund,
@@ -11,6 +12,7 @@ from admitone.finance.payments.commands.refunding import (
     plan_refunds,
 )
 from admitone.finance.payments.errands import ask_for_fees
+from admitone.finance.payments.errors import PaymentNotFound
 from admitone.finance.payments.model import (
     PAID,
     AccountTold,
@@ -22,16 +24,22 @@ from admitone.finance.payments.model import (
     Told,
     is_paid,
 )
-from admitone.finance.payments.store.payments import count_payments, find_payments, list_payments
+from admitone.finance.payments.store.accounts import find_accounts
+from admitone.finance.payments.store.payments import count_payments, find_payments, find_statuses, list_payments
+from admitone.finance.payments.store.references import Belonging, put_refs
 from admitone.finance.payments.store.references import find_refs as find_owners
 
 __all__ = (
     "PAID",
     "AccountTold",
+    "Belonging",
     "Commission",
+    "Due",
+    "Fallen",
     "KnownAccount",
     "Owner",
     "Payment",
+    "PaymentNotFound",
     "PlannedRefund",
     "Recorded",
     "RefundWanted",
@@ -42,12 +50,16 @@ __all__ = (
     "begin_refunds",
     "change_accounts",
     "count_payments",
+    "fall_due",
+    "find_accounts",
     "find_owners",
     "find_payments",
+    "find_statuses",
     "hold_commissions",
     "is_paid",
     "keep_commissions",
     "list_payments",
     "plan_refunds",
+    "put_refs",
     "record",
 )
