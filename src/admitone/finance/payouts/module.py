@@ -3,10 +3,16 @@
 from typing import Final
 
 from admitone.finance.gateways.port import GATEWAYS
-from admitone.finance.payouts import errands
+from admitone.finance.payouts import errands, routes
 from admitone.finance.payouts.alerts import RULES
 from admitone.finance.payouts.facts import FACTS
 from admitone.finance.payouts.model import OBLIGATION, PAYOUT
+from admitone.finance.payouts.routes.wires import (
+    FINANCE_PAYOUTS_R,
+    FINANCE_PAYOUTS_RW,
+    PLATFORM_PAYOUTS_R,
+    PLATFORM_PAYOUTS_RW,
+)
 from admitone.kernel.jobs import Schedule
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
@@ -14,6 +20,8 @@ BOOKS: Final = "what was owed and paid to whom is kept for ten years and more, a
 
 MODULE = Module(
     name="payouts",
+    contracts=routes.CONTRACTS,
+    permissions=(FINANCE_PAYOUTS_R, FINANCE_PAYOUTS_RW, PLATFORM_PAYOUTS_R, PLATFORM_PAYOUTS_RW),
     tables=(
         # An owner may be a person.
         Table("owner", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=BOOKS),
