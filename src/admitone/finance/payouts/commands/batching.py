@@ -203,6 +203,6 @@ async def make_batch(tx: Tx, caller: Caller, at: datetime, after: UUID) -> Batch
             currency=draft.currency,
             reason="NO_ACCOUNT",
         )
-        tx.publish(caller, told, key=f"payout.impossible:{draft.owner}:{draft.period}:{draft.currency}")
+        tx.publish(caller, told)
     is_over = drafted.until == owners[-1] and len(owners) < OWNERS
     return Batch(tuple(payouts), None if is_over else drafted.until)
