@@ -64,7 +64,7 @@ async def a_stay(world: World, price: int = 100_000, commission: int = 15_000, *
 
 
 async def does(world: World, command: Any, each: Any) -> Any:
-    [outcome] = await world.database.run(world.scope, lambda tx: command(tx, [each]))
+    [outcome] = await world.database.run(world.scope, lambda tx: command(tx, [each]), patient=True)
     return outcome
 
 

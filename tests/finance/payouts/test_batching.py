@@ -123,10 +123,10 @@ async def test_whoever_is_paid_on_checkout_is_paid_the_next_midnight(world: Worl
 async def test_what_the_organisation_owes_for_its_own_sales_is_recovered_too(world: World):
     """U-12: the processor's fee of its tickets stands on the same account."""
     await live(world, (PAY, FEES))
-    assert await owes(world) == -100
+    assert await owes(world) == -175
     await an_owed_stay(world)
     [payout] = await batch(world)
-    assert (payout.gross_minor, payout.recovered_minor, payout.amount_minor) == (85_000, 100, 84_900)
+    assert (payout.gross_minor, payout.recovered_minor, payout.amount_minor) == (85_000, 175, 84_825)
 
 
 async def test_what_is_frozen_or_waits_does_not_hide_a_debt(world: World):

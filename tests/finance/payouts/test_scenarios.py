@@ -1,20 +1,13 @@
 """The money scenarios of the unification that are about what is owed and paid, through our own commands and a
 provider's journal, each with its trial balance; and in each, the journal says what the ledger says."""
 
-from collections.abc import AsyncIterator
-from datetime import UTC, datetime
-
 import pytest
 
-from admitone.finance.gateways.sandbox.charges import Terms
 from admitone.finance.ledger import api as ledger
 from admitone.finance.ledger.api import Event, Posting
 from admitone.finance.payouts.model import ObligationState, PayoutState
 from admitone.finance.sources.api import Flow
 from admitone.finance.sources.port import Tax, TaxBearer
-from admitone.kernel.batch import Batcher
-from admitone.kernel.clock import Clock
-from admitone.kernel.db import Database
 from admitone.kernel.scope import Caller
 from tests.finance.ledger.scenarios import SCENARIOS
 from tests.finance.payouts.owing import (
@@ -35,28 +28,7 @@ from tests.finance.payouts.owing import (
     refunded,
     trial,
 )
-from tests.finance.proof.books import AN_HOUR, proved, red
-from tests.finance.world import World, a_world
-
-AS_IN_THE_TABLE = Terms(fee_bps=290, fee_fixed_minor=30, dispute_fee_minor=1_500)
-
-
-@pytest.fixture
-async def world(database_url: str) -> AsyncIterator[World]:
-    """An hour earlier, so that nothing of it is in flight when it is proved."""
-    async with Database(database_url, clock=Clock(-AN_HOUR)) as database:
-        batcher = Batcher(database)
-        settings = {"clock": lambda: datetime.now(UTC) - AN_HOUR, "terms": AS_IN_THE_TABLE}
-        async with a_world(database, batcher, **settings) as world:
-            yield world
-        await batcher.drain()
-
-
-@pytest.fixture
-async def prove(world: World, database: Database, batcher: Batcher) -> AsyncIterator[None]:
-    """In the end the provider's journal says what the ledger says, row for row."""
-    yield
-    assert red(await proved(database, batcher, world.organization)) == set()
+from tests.finance.world import World
 
 
 async def assert_as_written(world: World, name: str, stay: Stay) -> None:
