@@ -30,6 +30,10 @@ ALTER SCHEMA organizations OWNER TO admitone_owner;
 CREATE SCHEMA payments;
 ALTER SCHEMA payments OWNER TO admitone_owner;
 
+-- Name: payouts; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA payouts;
+ALTER SCHEMA payouts OWNER TO admitone_owner;
+
 -- Name: pricing; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA pricing;
 ALTER SCHEMA pricing OWNER TO admitone_owner;
@@ -1795,7 +1799,7 @@ CREATE TABLE payments.payment_fact (
     CONSTRAINT payment_fact_currency_check CHECK ((currency ~ '^([A-Z]{3})?$'::text)),
     CONSTRAINT payment_fact_fee_minor_check CHECK ((fee_minor >= 0)),
     CONSTRAINT payment_fact_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
-    CONSTRAINT payment_fact_kind_check CHECK ((kind = ANY (ARRAY['PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text, 'CAPTURED'::text, 'CANCELLED'::text, 'EXPIRED'::text, 'FEE'::text, 'FEE_ADJUSTMENT'::text, 'REFUND_PENDING'::text, 'REFUNDED'::text, 'REFUND_FAILED'::text, 'DISPUTE_OPENED'::text, 'DISPUTE_WON'::text, 'DISPUTE_LOST'::text, 'APPLIED'::text, 'COMMISSION_HELD'::text, 'COMMISSION_KEPT'::text, 'REFUND_BEGUN'::text, 'REFUND_GIVEN_UP'::text]))),
+    CONSTRAINT payment_fact_kind_check CHECK ((kind = ANY (ARRAY['PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text, 'CAPTURED'::text, 'CANCELLED'::text, 'EXPIRED'::text, 'FEE'::text, 'FEE_ADJUSTMENT'::text, 'REFUND_PENDING'::text, 'REFUNDED'::text, 'REFUND_FAILED'::text, 'DISPUTE_OPENED'::text, 'DISPUTE_WON'::text, 'DISPUTE_LOST'::text, 'APPLIED'::text, 'COMMISSION_HELD'::text, 'COMMISSION_KEPT'::text, 'REFUND_BEGUN'::text, 'REFUND_GIVEN_UP'::text, 'TAX_WITHHELD'::text, 'DUE'::text]))),
     CONSTRAINT payment_fact_order_key_check CHECK ((length(order_key) <= 200)),
     CONSTRAINT payment_fact_ordinal_check CHECK ((ordinal > 0)),
     CONSTRAINT payment_fact_reference_check CHECK ((length(reference) <= 200)),
@@ -1858,6 +1862,151 @@ CREATE TABLE payments.unapplied_receipt (
 );
 ALTER TABLE ONLY payments.unapplied_receipt FORCE ROW LEVEL SECURITY;
 ALTER TABLE payments.unapplied_receipt OWNER TO admitone_owner;
+
+-- Name: freeze; Type: TABLE; Schema: payouts; Owner: admitone_owner
+CREATE TABLE payouts."freeze" (
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    reason text NOT NULL,
+    settlement_model text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    lifted_at timestamp with time zone,
+    CONSTRAINT freeze_reason_check CHECK ((reason = ANY (ARRAY['DISPUTE'::text, 'REFUND_FAILED'::text, 'OPERATOR'::text]))),
+    CONSTRAINT freeze_settlement_model_check CHECK ((settlement_model = ANY (ARRAY['ORG_MOR'::text, 'PLATFORM_MOR'::text])))
+);
+ALTER TABLE ONLY payouts."freeze" FORCE ROW LEVEL SECURITY;
+ALTER TABLE payouts."freeze" OWNER TO admitone_owner;
+
+-- Name: obligation; Type: TABLE; Schema: payouts; Owner: admitone_owner
+CREATE TABLE payouts.obligation (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    payee_id uuid NOT NULL,
+    city_code text NOT NULL,
+    property_key text NOT NULL,
+    livemode boolean NOT NULL,
+    currency text NOT NULL,
+    due_minor bigint NOT NULL,
+    amount_minor bigint NOT NULL,
+    checked_out_at timestamp with time zone NOT NULL,
+    hold_days smallint NOT NULL,
+    eligible_at timestamp with time zone NOT NULL,
+    state text NOT NULL,
+    payout_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT obligation_check CHECK (((amount_minor >= 0) AND (amount_minor <= due_minor))),
+    CONSTRAINT obligation_check1 CHECK ((eligible_at >= (checked_out_at + '24:00:00'::interval))),
+    CONSTRAINT obligation_check2 CHECK (((state = ANY (ARRAY['IN_PAYOUT'::text, 'PAID'::text])) = (payout_id IS NOT NULL))),
+    CONSTRAINT obligation_check3 CHECK (((amount_minor > 0) OR (state = ANY (ARRAY['REVERSED'::text, 'FROZEN'::text])))),
+    CONSTRAINT obligation_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT obligation_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT obligation_due_minor_check CHECK (((due_minor >= 1) AND (due_minor <= '9007199254740991'::bigint))),
+    CONSTRAINT obligation_hold_days_check CHECK (((hold_days >= 0) AND (hold_days <= 365))),
+    CONSTRAINT obligation_property_key_check CHECK ((length(property_key) <= 100)),
+    CONSTRAINT obligation_state_check CHECK ((state = ANY (ARRAY['DUE'::text, 'IN_PAYOUT'::text, 'PAID'::text, 'FROZEN'::text, 'REVERSED'::text])))
+);
+ALTER TABLE ONLY payouts.obligation FORCE ROW LEVEL SECURITY;
+ALTER TABLE payouts.obligation OWNER TO admitone_owner;
+
+-- Name: owner; Type: TABLE; Schema: payouts; Owner: admitone_owner
+CREATE TABLE payouts.owner (
+    organization_id uuid NOT NULL,
+    payee_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY payouts.owner FORCE ROW LEVEL SECURITY;
+ALTER TABLE payouts.owner OWNER TO admitone_owner;
+
+-- Name: payout; Type: TABLE; Schema: payouts; Owner: admitone_owner
+CREATE TABLE payouts.payout (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    payee_id uuid NOT NULL,
+    city_code text NOT NULL,
+    period date NOT NULL,
+    currency text NOT NULL,
+    settlement_model text NOT NULL,
+    provider text NOT NULL,
+    livemode boolean NOT NULL,
+    account text NOT NULL,
+    gross_minor bigint NOT NULL,
+    recovered_minor bigint NOT NULL,
+    amount_minor bigint NOT NULL,
+    state text NOT NULL,
+    reference text,
+    code text NOT NULL,
+    correlation_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    asked_at timestamp with time zone,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT payout_account_check CHECK (((length(account) >= 1) AND (length(account) <= 100))),
+    CONSTRAINT payout_check CHECK ((amount_minor = (gross_minor - recovered_minor))),
+    CONSTRAINT payout_check1 CHECK (((amount_minor > 0) OR (state = 'frozen'::text))),
+    CONSTRAINT payout_check2 CHECK (((state <> 'payout_pending'::text) OR (asked_at IS NULL))),
+    CONSTRAINT payout_check3 CHECK (((state = ANY (ARRAY['payout_pending'::text, 'frozen'::text])) OR (asked_at IS NOT NULL))),
+    CONSTRAINT payout_check4 CHECK (((state <> ALL (ARRAY['transferred'::text, 'completed'::text])) OR (reference IS NOT NULL))),
+    CONSTRAINT payout_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT payout_code_check CHECK ((length(code) <= 100)),
+    CONSTRAINT payout_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT payout_gross_minor_check CHECK ((gross_minor >= 0)),
+    CONSTRAINT payout_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text, 'mercadopago'::text, 'openpix'::text]))),
+    CONSTRAINT payout_recovered_minor_check CHECK ((recovered_minor >= 0)),
+    CONSTRAINT payout_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
+    CONSTRAINT payout_settlement_model_check CHECK ((settlement_model = 'PLATFORM_MOR'::text)),
+    CONSTRAINT payout_state_check CHECK ((state = ANY (ARRAY['payout_pending'::text, 'processing'::text, 'transferred'::text, 'completed'::text, 'failed'::text, 'frozen'::text])))
+);
+ALTER TABLE ONLY payouts.payout FORCE ROW LEVEL SECURITY;
+ALTER TABLE payouts.payout OWNER TO admitone_owner;
+
+-- Name: reported; Type: TABLE; Schema: payouts; Owner: admitone_owner
+CREATE TABLE payouts.reported (
+    organization_id uuid NOT NULL,
+    provider text NOT NULL,
+    reference text NOT NULL,
+    status text NOT NULL,
+    amount_minor bigint NOT NULL,
+    currency text NOT NULL,
+    code text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    payout_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    released_at timestamp with time zone,
+    CONSTRAINT reported_amount_minor_check CHECK ((amount_minor >= 0)),
+    CONSTRAINT reported_code_check CHECK ((length(code) <= 100)),
+    CONSTRAINT reported_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT reported_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text, 'mercadopago'::text, 'openpix'::text]))),
+    CONSTRAINT reported_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
+    CONSTRAINT reported_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'PAID'::text, 'FAILED'::text])))
+);
+ALTER TABLE ONLY payouts.reported FORCE ROW LEVEL SECURITY;
+ALTER TABLE payouts.reported OWNER TO admitone_owner;
+
+-- Name: schedule; Type: TABLE; Schema: payouts; Owner: admitone_owner
+CREATE TABLE payouts.schedule (
+    organization_id uuid NOT NULL,
+    payee_id uuid NOT NULL,
+    property_key text NOT NULL,
+    frequency text NOT NULL,
+    day_of_week smallint,
+    day_of_month smallint,
+    min_threshold_minor bigint NOT NULL,
+    hold_days smallint NOT NULL,
+    version bigint NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT schedule_check CHECK (((frequency = ANY (ARRAY['weekly'::text, 'biweekly'::text])) = (day_of_week IS NOT NULL))),
+    CONSTRAINT schedule_check1 CHECK (((frequency = 'monthly'::text) = (day_of_month IS NOT NULL))),
+    CONSTRAINT schedule_day_of_month_check CHECK (((day_of_month >= 1) AND (day_of_month <= 31))),
+    CONSTRAINT schedule_day_of_week_check CHECK (((day_of_week >= 0) AND (day_of_week <= 6))),
+    CONSTRAINT schedule_frequency_check CHECK ((frequency = ANY (ARRAY['weekly'::text, 'biweekly'::text, 'monthly'::text, 'on_checkout'::text]))),
+    CONSTRAINT schedule_hold_days_check CHECK (((hold_days >= 0) AND (hold_days <= 365))),
+    CONSTRAINT schedule_min_threshold_minor_check CHECK (((min_threshold_minor >= 0) AND (min_threshold_minor <= '9007199254740991'::bigint))),
+    CONSTRAINT schedule_property_key_check CHECK ((length(property_key) <= 100)),
+    CONSTRAINT schedule_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY payouts.schedule FORCE ROW LEVEL SECURITY;
+ALTER TABLE payouts.schedule OWNER TO admitone_owner;
 
 -- Name: fee_choice; Type: TABLE; Schema: pricing; Owner: admitone_owner
 CREATE TABLE pricing.fee_choice (
@@ -2442,6 +2591,38 @@ ALTER TABLE ONLY payments.risk_hold
 ALTER TABLE ONLY payments.unapplied_receipt
     ADD CONSTRAINT unapplied_receipt_pkey PRIMARY KEY (organization_id, payment_id, capture_key);
 
+-- Name: freeze freeze_pkey; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts."freeze"
+    ADD CONSTRAINT freeze_pkey PRIMARY KEY (organization_id, payment_id, reason);
+
+-- Name: obligation obligation_organization_id_payment_id_key; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.obligation
+    ADD CONSTRAINT obligation_organization_id_payment_id_key UNIQUE (organization_id, payment_id);
+
+-- Name: obligation obligation_pkey; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.obligation
+    ADD CONSTRAINT obligation_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: owner owner_pkey; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.owner
+    ADD CONSTRAINT owner_pkey PRIMARY KEY (organization_id, payee_id);
+
+-- Name: payout payout_organization_id_payee_id_period_currency_key; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.payout
+    ADD CONSTRAINT payout_organization_id_payee_id_period_currency_key UNIQUE (organization_id, payee_id, period, currency);
+
+-- Name: payout payout_pkey; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.payout
+    ADD CONSTRAINT payout_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: reported reported_pkey; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.reported
+    ADD CONSTRAINT reported_pkey PRIMARY KEY (organization_id, provider, reference);
+
+-- Name: schedule schedule_pkey; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.schedule
+    ADD CONSTRAINT schedule_pkey PRIMARY KEY (organization_id, payee_id, property_key);
+
 -- Name: fee_choice fee_choice_organization_id_version_key; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
 ALTER TABLE ONLY pricing.fee_choice
     ADD CONSTRAINT fee_choice_organization_id_version_key UNIQUE (organization_id, version);
@@ -2704,6 +2885,33 @@ CREATE UNIQUE INDEX risk_hold_standing ON payments.risk_hold USING btree (organi
 -- Name: unapplied_receipt_unsettled; Type: INDEX; Schema: payments; Owner: admitone_owner
 CREATE INDEX unapplied_receipt_unsettled ON payments.unapplied_receipt USING btree (organization_id, payment_id, capture_key) WHERE (settled_at IS NULL);
 
+-- Name: freeze_that_blocks; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX freeze_that_blocks ON payouts."freeze" USING btree (organization_id, since) WHERE ((lifted_at IS NULL) AND (settlement_model = 'ORG_MOR'::text));
+
+-- Name: obligation_due; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX obligation_due ON payouts.obligation USING btree (organization_id, payee_id, eligible_at) WHERE (state = 'DUE'::text);
+
+-- Name: obligation_of_payout; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX obligation_of_payout ON payouts.obligation USING btree (organization_id, payout_id) WHERE (payout_id IS NOT NULL);
+
+-- Name: obligation_open; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX obligation_open ON payouts.obligation USING btree (organization_id, payee_id, currency) WHERE (state = ANY (ARRAY['DUE'::text, 'FROZEN'::text]));
+
+-- Name: payout_by_reference; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE UNIQUE INDEX payout_by_reference ON payouts.payout USING btree (organization_id, provider, reference) WHERE (reference IS NOT NULL);
+
+-- Name: payout_unposted; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX payout_unposted ON payouts.payout USING btree (created_at, id) WHERE (state = ANY (ARRAY['payout_pending'::text, 'processing'::text]));
+
+-- Name: payout_unposted_of_owner; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX payout_unposted_of_owner ON payouts.payout USING btree (organization_id, payee_id, currency) WHERE (state = ANY (ARRAY['payout_pending'::text, 'processing'::text]));
+
+-- Name: reported_by_time; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX reported_by_time ON payouts.reported USING btree (organization_id, at, reference) WHERE (payout_id IS NULL);
+
+-- Name: reported_unreleased; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX reported_unreleased ON payouts.reported USING btree (organization_id, reference) WHERE ((released_at IS NULL) AND (payout_id IS NULL));
+
 -- Name: fee_choice_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
 CREATE INDEX fee_choice_by_target ON pricing.fee_choice USING btree (organization_id, target, version DESC);
 
@@ -2899,6 +3107,38 @@ ALTER TABLE ONLY payments.risk_hold
 -- Name: unapplied_receipt unapplied_receipt_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
 ALTER TABLE ONLY payments.unapplied_receipt
     ADD CONSTRAINT unapplied_receipt_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
+
+-- Name: freeze freeze_organization_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts."freeze"
+    ADD CONSTRAINT freeze_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: obligation obligation_organization_id_payee_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.obligation
+    ADD CONSTRAINT obligation_organization_id_payee_id_fkey FOREIGN KEY (organization_id, payee_id) REFERENCES payouts.owner(organization_id, payee_id);
+
+-- Name: obligation obligation_organization_id_payout_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.obligation
+    ADD CONSTRAINT obligation_organization_id_payout_id_fkey FOREIGN KEY (organization_id, payout_id) REFERENCES payouts.payout(organization_id, id);
+
+-- Name: owner owner_organization_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.owner
+    ADD CONSTRAINT owner_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: payout payout_organization_id_payee_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.payout
+    ADD CONSTRAINT payout_organization_id_payee_id_fkey FOREIGN KEY (organization_id, payee_id) REFERENCES payouts.owner(organization_id, payee_id);
+
+-- Name: reported reported_organization_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.reported
+    ADD CONSTRAINT reported_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: reported reported_organization_id_payout_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.reported
+    ADD CONSTRAINT reported_organization_id_payout_id_fkey FOREIGN KEY (organization_id, payout_id) REFERENCES payouts.payout(organization_id, id);
+
+-- Name: schedule schedule_organization_id_payee_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.schedule
+    ADD CONSTRAINT schedule_organization_id_payee_id_fkey FOREIGN KEY (organization_id, payee_id) REFERENCES payouts.owner(organization_id, payee_id);
 
 -- Name: fee_choice fee_choice_organization_id_fkey; Type: FK CONSTRAINT; Schema: pricing; Owner: admitone_owner
 ALTER TABLE ONLY pricing.fee_choice
@@ -3483,6 +3723,57 @@ ALTER TABLE payments.risk_hold ENABLE ROW LEVEL SECURITY;
 -- Name: unapplied_receipt; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
 ALTER TABLE payments.unapplied_receipt ENABLE ROW LEVEL SECURITY;
 
+-- Name: freeze app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY app_own ON payouts."freeze" TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: obligation app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY app_own ON payouts.obligation TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: owner app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY app_own ON payouts.owner TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: payout app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY app_own ON payouts.payout TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: reported app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY app_own ON payouts.reported TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: schedule app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY app_own ON payouts.schedule TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: freeze; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
+ALTER TABLE payouts."freeze" ENABLE ROW LEVEL SECURITY;
+
+-- Name: obligation in_city; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY in_city ON payouts.obligation AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: payout in_city; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY in_city ON payouts.payout AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: obligation; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
+ALTER TABLE payouts.obligation ENABLE ROW LEVEL SECURITY;
+
+-- Name: owner; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
+ALTER TABLE payouts.owner ENABLE ROW LEVEL SECURITY;
+
+-- Name: payout; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
+ALTER TABLE payouts.payout ENABLE ROW LEVEL SECURITY;
+
+-- Name: obligation relay_finds; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY relay_finds ON payouts.obligation FOR SELECT TO admitone_relay USING (true);
+
+-- Name: reported relay_finds; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY relay_finds ON payouts.reported FOR SELECT TO admitone_relay USING (true);
+
+-- Name: payout relay_sweeps; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY relay_sweeps ON payouts.payout FOR SELECT TO admitone_relay USING (true);
+
+-- Name: reported; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
+ALTER TABLE payouts.reported ENABLE ROW LEVEL SECURITY;
+
+-- Name: schedule; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
+ALTER TABLE payouts.schedule ENABLE ROW LEVEL SECURITY;
+
 -- Name: fee_choice app_own; Type: POLICY; Schema: pricing; Owner: admitone_owner
 CREATE POLICY app_own ON pricing.fee_choice TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
@@ -3620,6 +3911,10 @@ GRANT USAGE ON SCHEMA organizations TO admitone_authority;
 GRANT USAGE ON SCHEMA payments TO admitone_app;
 GRANT USAGE ON SCHEMA payments TO admitone_buyer;
 GRANT USAGE ON SCHEMA payments TO admitone_relay;
+
+-- Name: SCHEMA payouts; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA payouts TO admitone_app;
+GRANT USAGE ON SCHEMA payouts TO admitone_relay;
 
 -- Name: SCHEMA pricing; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA pricing TO admitone_app;
@@ -4169,6 +4464,140 @@ GRANT UPDATE(state) ON TABLE payments.unapplied_receipt TO admitone_app;
 
 -- Name: COLUMN unapplied_receipt.settled_at; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT UPDATE(settled_at) ON TABLE payments.unapplied_receipt TO admitone_app;
+
+-- Name: TABLE "freeze"; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payouts."freeze" TO admitone_app;
+
+-- Name: COLUMN "freeze".since; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(since) ON TABLE payouts."freeze" TO admitone_app;
+
+-- Name: COLUMN "freeze".lifted_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(lifted_at) ON TABLE payouts."freeze" TO admitone_app;
+
+-- Name: TABLE obligation; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payouts.obligation TO admitone_app;
+
+-- Name: COLUMN obligation.organization_id; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE payouts.obligation TO admitone_relay;
+
+-- Name: COLUMN obligation.payee_id; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(payee_id) ON TABLE payouts.obligation TO admitone_relay;
+
+-- Name: COLUMN obligation.amount_minor; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(amount_minor) ON TABLE payouts.obligation TO admitone_app;
+
+-- Name: COLUMN obligation.eligible_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(eligible_at) ON TABLE payouts.obligation TO admitone_relay;
+
+-- Name: COLUMN obligation.state; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE payouts.obligation TO admitone_app;
+GRANT SELECT(state) ON TABLE payouts.obligation TO admitone_relay;
+
+-- Name: COLUMN obligation.payout_id; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(payout_id) ON TABLE payouts.obligation TO admitone_app;
+
+-- Name: COLUMN obligation.changed_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE payouts.obligation TO admitone_app;
+
+-- Name: TABLE owner; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payouts.owner TO admitone_app;
+
+-- Name: COLUMN owner.created_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(created_at) ON TABLE payouts.owner TO admitone_app;
+
+-- Name: TABLE payout; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payouts.payout TO admitone_app;
+
+-- Name: COLUMN payout.organization_id; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE payouts.payout TO admitone_relay;
+
+-- Name: COLUMN payout.id; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(id) ON TABLE payouts.payout TO admitone_relay;
+
+-- Name: COLUMN payout.gross_minor; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(gross_minor) ON TABLE payouts.payout TO admitone_app;
+
+-- Name: COLUMN payout.recovered_minor; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(recovered_minor) ON TABLE payouts.payout TO admitone_app;
+
+-- Name: COLUMN payout.amount_minor; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(amount_minor) ON TABLE payouts.payout TO admitone_app;
+
+-- Name: COLUMN payout.state; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE payouts.payout TO admitone_app;
+GRANT SELECT(state) ON TABLE payouts.payout TO admitone_relay;
+
+-- Name: COLUMN payout.reference; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(reference) ON TABLE payouts.payout TO admitone_app;
+
+-- Name: COLUMN payout.code; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(code) ON TABLE payouts.payout TO admitone_app;
+
+-- Name: COLUMN payout.created_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(created_at) ON TABLE payouts.payout TO admitone_relay;
+
+-- Name: COLUMN payout.asked_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(asked_at) ON TABLE payouts.payout TO admitone_app;
+GRANT SELECT(asked_at) ON TABLE payouts.payout TO admitone_relay;
+
+-- Name: COLUMN payout.changed_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE payouts.payout TO admitone_app;
+
+-- Name: TABLE reported; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payouts.reported TO admitone_app;
+
+-- Name: COLUMN reported.organization_id; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE payouts.reported TO admitone_relay;
+
+-- Name: COLUMN reported.reference; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(reference) ON TABLE payouts.reported TO admitone_relay;
+
+-- Name: COLUMN reported.status; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE payouts.reported TO admitone_app;
+
+-- Name: COLUMN reported.amount_minor; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(amount_minor) ON TABLE payouts.reported TO admitone_app;
+
+-- Name: COLUMN reported.currency; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(currency) ON TABLE payouts.reported TO admitone_app;
+
+-- Name: COLUMN reported.code; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(code) ON TABLE payouts.reported TO admitone_app;
+
+-- Name: COLUMN reported.at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(at) ON TABLE payouts.reported TO admitone_app;
+
+-- Name: COLUMN reported.payout_id; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(payout_id) ON TABLE payouts.reported TO admitone_app;
+GRANT SELECT(payout_id) ON TABLE payouts.reported TO admitone_relay;
+
+-- Name: COLUMN reported.released_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(released_at) ON TABLE payouts.reported TO admitone_app;
+GRANT SELECT(released_at) ON TABLE payouts.reported TO admitone_relay;
+
+-- Name: TABLE schedule; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: COLUMN schedule.frequency; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(frequency) ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: COLUMN schedule.day_of_week; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(day_of_week) ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: COLUMN schedule.day_of_month; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(day_of_month) ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: COLUMN schedule.min_threshold_minor; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(min_threshold_minor) ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: COLUMN schedule.hold_days; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(hold_days) ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: COLUMN schedule.version; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: COLUMN schedule.changed_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE payouts.schedule TO admitone_app;
 
 -- Name: TABLE fee_choice; Type: ACL; Schema: pricing; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE pricing.fee_choice TO admitone_app;

@@ -4,6 +4,7 @@ from admitone.finance.disputes.module import MODULE as DISPUTES
 from admitone.finance.gateways.module import MODULE as GATEWAYS
 from admitone.finance.ledger.module import MODULE as LEDGER
 from admitone.finance.payments.module import MODULE as PAYMENTS
+from admitone.finance.payouts.module import MODULE as PAYOUTS
 from admitone.finance.pricing.module import MODULE as PRICING
 from admitone.finance.proof.module import MODULE as PROOF
 from admitone.finance.refunds.module import MODULE as REFUNDS
@@ -34,5 +35,6 @@ MODULES: tuple[Module, ...] = (
     DISPUTES,
     SALES,
     REFUNDS,
+    PAYOUTS,
     PROOF,
 )

@@ -33,8 +33,10 @@ from admitone.finance.payments.model import (
     APPLIED,
     COMMISSION_HELD,
     COMMISSION_KEPT,
+    DUE,
     REFUND_BEGUN,
     REFUND_GIVEN_UP,
+    TAX_WITHHELD,
     FeesStatus,
     Payment,
     PaymentMethod,
@@ -154,6 +156,14 @@ def held(amount: int, *, at: int = 12) -> RecordedFact:
 
 def kept(amount: int, *, at: int = 14) -> RecordedFact:
     return a_fact(COMMISSION_KEPT, "tier", at, amount)
+
+
+def withheld(amount: int, *, at: int = 16) -> RecordedFact:
+    return a_fact(TAX_WITHHELD, "tax", at, amount)
+
+
+def due(amount: int, *, at: int = 16) -> RecordedFact:
+    return a_fact(DUE, "over", at, amount)
 
 
 def closed(kind: FactKind = K.EXPIRED, *, at: int = 5) -> RecordedFact:

@@ -31,6 +31,7 @@ from tests.finance.payments.stories import (
     captured,
     closed,
     closed_here,
+    due,
     failed,
     given_up,
     held,
@@ -43,6 +44,7 @@ from tests.finance.payments.stories import (
     refund_failed,
     refunded,
     stands,
+    withheld,
     won,
 )
 
@@ -138,6 +140,8 @@ NEXT: dict[str, tuple[RecordedFact, dict[Status, Status]]] = {
     "COMMISSION_KEPT": (kept(100), {}),
     "REFUND_BEGUN": (begun(1000), {}),
     "REFUND_GIVEN_UP": (given_up(), {}),
+    "TAX_WITHHELD": (withheld(100), {}),
+    "DUE": (due(100), {}),
     "APPLIED": (applied(), {S.NEEDS_MANUAL: S.SUCCEEDED}),
 }
 

@@ -3,6 +3,7 @@
 from admitone.finance.payments.asking import refusal_of
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.commissions import Commission, hold_commissions, keep_commissions
+from admitone.finance.payments.commands.dues import Due, Fallen, fall_due
 from admitone.finance.payments.commands.recording import record
 from admitone.finance.payments.commands.refunding import (
     PlannedRefund,
@@ -25,14 +26,25 @@ from admitone.finance.payments.model import (
     is_paid,
 )
 from admitone.finance.payments.queries import ToldDispute, find_disputes
-from admitone.finance.payments.store.payments import count_payments, find_payments, list_payments, lock_payments
+from admitone.finance.payments.store.accounts import find_accounts
+from admitone.finance.payments.store.payments import (
+    count_payments,
+    find_payments,
+    find_statuses,
+    list_payments,
+    lock_payments,
+)
+from admitone.finance.payments.store.references import Belonging, put_refs
 from admitone.finance.payments.store.references import find_refs as find_owners
 from admitone.finance.payments.store.subjects import count_of_subject, list_of_subject
 
 __all__ = (
     "PAID",
     "AccountTold",
+    "Belonging",
     "Commission",
+    "Due",
+    "Fallen",
     "KnownAccount",
     "NotRefundable",
     "Owner",
@@ -51,9 +63,12 @@ __all__ = (
     "change_accounts",
     "count_of_subject",
     "count_payments",
+    "fall_due",
+    "find_accounts",
     "find_disputes",
     "find_owners",
     "find_payments",
+    "find_statuses",
     "hold_commissions",
     "is_paid",
     "keep_commissions",
@@ -61,6 +76,7 @@ __all__ = (
     "list_payments",
     "lock_payments",
     "plan_refunds",
+    "put_refs",
     "record",
     "refusal_of",
 )

@@ -15,9 +15,11 @@ from admitone.finance.ledger.api import Event, Posting
 from admitone.finance.payments.model import (
     COMMISSION_HELD,
     COMMISSION_KEPT,
+    DUE,
     OURS,
     REFUND_BEGUN,
     REFUND_GIVEN_UP,
+    TAX_WITHHELD,
     Payment,
     RecordedFact,
 )
@@ -122,6 +124,7 @@ class _Books:
         yield from self._of_capture()
         yield from self._of_fees()
         yield from self._of_commission()
+        yield from self._of_due()
         yield from self._of_returns()
         yield from self._of_disputes()
 
@@ -157,6 +160,13 @@ class _Books:
     def _of_commission(self) -> Iterator[Posting]:
         for fact in self._happened.of(COMMISSION_HELD):
             yield self._post(Event.COMMISSION_HELD, fact, {"fee": fact.amount_minor}, flow=Flow.STAY)
+
+    def _of_due(self) -> Iterator[Posting]:
+        for fact in self._happened.of(TAX_WITHHELD):
+            yield self._post(Event.TAX_WITHHELD, fact, {"tax": fact.amount_minor}, flow=Flow.STAY)
+        for fact in self._happened.of(DUE):
+            both = {"due": fact.amount_minor, "commission": fact.fee_minor}
+            yield self._post(Event.CHECKED_OUT, fact, both, flow=Flow.STAY)
 
     # -- What goes back
 
@@ -315,6 +325,25 @@ class _Books:
                 if won.fee_minor:
                     yield self._post(Event.DISPUTE_FEE_RETURNED, won, {"fee": won.fee_minor})
 
+    def _flow_of(self, fact: RecordedFact) -> Flow:
+        """Whether it happened to money that was held, or to money that was owed by then."""
+        due = next(self._happened.of(DUE), None)
+        if self._payment.flow is not Flow.STAY_LEFT or due is None:
+            return self._payment.flow
+        return Flow.STAY if self._beginning(fact).ordinal < due.ordinal else Flow.STAY_LEFT
+
+    def _beginning(self, fact: RecordedFact) -> RecordedFact:
+        """What goes on along the accounts along which it began: money comes back to where it was taken from."""
+        happened, reference = self._happened, fact.reference
+        if begun := happened.made.get(reference) or happened.begun.get(reference):
+            return begun
+        match fact.kind:
+            case K.REFUND_FAILED:
+                return next((each for each in happened.given if each.reference == reference), fact)
+            case K.DISPUTE_WON:
+                return happened.opened.get(reference, fact)
+        return fact
+
     def _post(
         self,
         event: Event,
@@ -328,7 +357,7 @@ class _Books:
         return Posting(
             caller=self._caller,
             event=event,
-            flow=flow or payment.flow,
+            flow=flow or self._flow_of(fact),
             currency=fact.currency or payment.currency,
             amounts=amounts,
             cause=cause or fact.key,

@@ -116,6 +116,21 @@ class CommissionTooMuch(Conflict):
     code = "COMMISSION_TOO_MUCH"
 
 
+class NotHeld(Conflict):
+    """Of this payment nothing is held that could become due to anybody."""
+
+    code = "NOTHING_HELD"
+
+
+class NotWhatIsHeld(Conflict):
+    """This is not what is held of the payment."""
+
+    code = "NOT_WHAT_IS_HELD"
+    next_step = "Let what goes back go back first; then say what is left for the payee."
+    due_minor: int
+    currency: str
+
+
 class GatewayRefused(Conflict):
     """The payment provider refused this payment."""
 

@@ -162,7 +162,11 @@ REFUND_BEGUN: Final = "REFUND_BEGUN"
 """We order that so much goes back: it is owed to the customer from now on (U-05)."""
 REFUND_GIVEN_UP: Final = "REFUND_GIVEN_UP"
 """The provider refused it as often as it may: it is not owed any more, and somebody must look."""
-OURS: Final = frozenset({APPLIED, COMMISSION_HELD, COMMISSION_KEPT, REFUND_BEGUN, REFUND_GIVEN_UP})
+TAX_WITHHELD: Final = "TAX_WITHHELD"
+"""So much of what is held is owed to an authority, and not to the payee (U-08)."""
+DUE: Final = "DUE"
+"""What was held is owed from now on: `amount_minor` to the payee, `fee_minor` to the platform (U-07, U-15)."""
+OURS: Final = frozenset({APPLIED, COMMISSION_HELD, COMMISSION_KEPT, REFUND_BEGUN, REFUND_GIVEN_UP, TAX_WITHHELD, DUE})
 """The kinds of facts that no provider tells."""
 
 

@@ -232,6 +232,23 @@ STAND = """
 """
 
 
+BECOME_DUE = """
+    UPDATE payments.payment
+       SET flow = 'STAY_LEFT'
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+       AND flow = 'STAY'
+"""
+
+
+FIND_STATUSES = """
+    SELECT id, status
+      FROM payments.payment
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+"""
+
+
 MARK_UNREADABLE = """
     UPDATE payments.payment AS p
        SET unreadable_status = v.word, version = p.version + 1, changed_at = $2
@@ -372,6 +389,17 @@ async def stand(tx: Tx, moves: Sequence[Move]) -> None:
         [move.charge_id for move in ordered],
         [move.steps for move in ordered],
     )
+
+
+async def become_due(tx: Tx, payments: Collection[PaymentId]) -> None:
+    """From now on their money is owed, and no longer held."""
+    await tx.execute_exactly(len(payments), BECOME_DUE, sorted(each.uuid for each in payments))
+
+
+async def find_statuses(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, Status]:
+    """Where each stands, and nothing else of it."""
+    rows = await tx.fetch(FIND_STATUSES, sorted(each.uuid for each in payments))
+    return {PaymentId(row["id"]): Status(row["status"]) for row in rows}
 
 
 async def mark_unreadable(tx: Tx, words: Mapping[PaymentId, str]) -> None:
