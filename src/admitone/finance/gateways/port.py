@@ -7,7 +7,7 @@ gives an answer or says which kind of trouble it had, and never raises for what 
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from admitone.finance.gateways.model import (
     Ability,
@@ -49,6 +49,7 @@ __all__ = (
     "Gateways",
     "Journal",
     "Keys",
+    "Renewing",
     "SandboxGateway",
     "Simulator",
     "Site",
@@ -115,7 +116,9 @@ class Gateway(Protocol):
 
     def verify(self, body: bytes, headers: Mapping[str, str], route: str, now: datetime) -> Envelope | None:
         """What arrived, if its signature over these very bytes is ours, for this route, and not older than five
-        minutes; else nothing. A body that is signed and cannot be understood raises `Malformed`."""
+        minutes; else nothing. A body that is signed and cannot be understood raises `Malformed`. The route has its
+        query, if there was one: some providers sign that. What a provider does not sign is not believed: not of its
+        body, and where it signs no time, a replay is known by its id alone."""
         ...
 
     def open_envelope(self, payload: bytes, source: str) -> Envelope:
@@ -125,6 +128,17 @@ class Gateway(Protocol):
     def read(self, payload: bytes, source: str) -> ProviderEvent:
         """What a verified payload, or one from `list_events`, means. A list has the events of every route in it: where
         an event belongs to an organisation's account, its envelope names the source that would have brought it."""
+        ...
+
+
+@runtime_checkable
+class Renewing(Protocol):
+    """A provider that signs with keys of its own, and changes them: who does not recognise its signature may have
+    old ones."""
+
+    async def renew(self, headers: Mapping[str, str], route: str, caller: Caller, now: datetime) -> bool:
+        """Fetch its keys, if this may be its own and if they were not asked for within a minute: whether it is worth
+        while to verify once more."""
         ...
 
 
