@@ -27,10 +27,13 @@ def written(at: datetime | None) -> str | None:
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z") if at else None
 
 
-@cache
 def a_key(number: int = 0) -> RSAPrivateKey:
-    """Theirs have 1024 bits, too."""
-    assert number >= 0
+    """One of theirs, which have 1024 bits, too."""
+    return _made(number)
+
+
+@cache
+def _made(_: int) -> RSAPrivateKey:
     return generate_private_key(65537, 1024)
 
 

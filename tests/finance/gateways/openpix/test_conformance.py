@@ -6,15 +6,13 @@ import pytest
 
 from admitone.kernel.db import Database
 from tests.finance.gateways.conformance import Conformance
-from tests.finance.gateways.openpix.peer import OpenPixPeer
-from tests.finance.gateways.pix_peer import listening
-from tests.finance.gateways.pix_stage import PixStage, calling_out
+from tests.finance.gateways.pix_stage import PixStage, openpix
 
 
 @pytest.fixture(scope="module")
 async def over_http(database: Database) -> AsyncIterator[PixStage]:
-    async with listening(OpenPixPeer()) as peer, calling_out(database) as outbound:
-        yield PixStage(peer.gateway(outbound), peer, signs=frozenset({"body"}), keeps_cancelled=False)
+    async with openpix(database) as stage:
+        yield stage
 
 
 class TestOpenPix(Conformance):

@@ -45,7 +45,7 @@ from admitone.kernel.breaker import Dependency
 from admitone.kernel.outbound import Answer, Outbound, Outcome, Request
 from admitone.kernel.scope import Caller
 
-DEPENDENCY: Final = Dependency("gateway:mercadopago")
+DEPENDENCY: Final = Dependency("gateway_mercadopago")
 URL: Final = "https://api.mercadopago.com"
 ROUTES: Final = (PIX_ROUTE, "/webhooks/mercadopago")
 KEY: Final = "x-idempotency-key"

@@ -50,7 +50,7 @@ from admitone.kernel.breaker import Dependency
 from admitone.kernel.outbound import Answer, Outbound, Outcome, Request
 from admitone.kernel.scope import Caller
 
-DEPENDENCY: Final = Dependency("gateway:openpix")
+DEPENDENCY: Final = Dependency("gateway_openpix")
 LIVE_URL: Final = "https://api.openpix.com.br"
 TEST_URL: Final = "https://api.woovi-sandbox.com"
 LIVE_HOSTS: Final = frozenset({"api.openpix.com.br", "api.woovi.com"})
