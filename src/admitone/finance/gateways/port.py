@@ -151,8 +151,15 @@ class Gateways:
     def get(self, provider: Provider | str) -> Gateway:
         return self._by_provider[Provider(provider)]
 
-    def find_for(self, method: Method) -> Gateway | None:
-        return next((each for each in self._by_provider.values() if method in each.methods), None)
+    def find_for(self, method: Method, *, direct: bool = False) -> Gateway | None:
+        """Who takes it; `direct`: for an account that an organisation has there itself."""
+        takers = (each for each in self.all() if method in each.methods)
+        return next((each for each in takers if not direct or Ability.ACCOUNTS in each.abilities), None)
+
+    def find_with_accounts(self, preferred: Gateway) -> Gateway | None:
+        """Where organisations are paid what came through this one: there, or else where they have accounts."""
+        holders = (each for each in (preferred, *self.all()) if Ability.ACCOUNTS in each.abilities)
+        return next(holders, None)
 
     def all(self) -> Sequence[Gateway]:
         return tuple(self._by_provider.values())

@@ -41,7 +41,7 @@ class MercadoPagoPeer(PixPeer):
         self.answers: dict[str, tuple[int, Any]] = {}
         """By idempotency key."""
         self.live_mode = False
-        self._next = 1_300_000_000
+        self._next = uuid4().int % 10**12  # Nobody else has it, as everywhere.
 
     def gateway(self, outbound: Outbound, *, url: str | None = None) -> MercadoPagoGateway:
         credentials = Credentials(TOKEN, SECRET, "pix@example.org", livemode=False)

@@ -171,6 +171,7 @@ class OpenPixPeer(PixPeer):
 
     def do_expire(self, charge: Charged) -> None:
         self._move(charge, "EXPIRED")
+        charge.expires = charge.changed
         self.tell("OPENPIX:CHARGE_EXPIRED", charge)
 
     def do_say(self, charge: Charged, *, status: str) -> None:

@@ -92,7 +92,7 @@ begin = Contract(
 
 @begin.serves
 async def begin_onboarding(call: Call, request: OnboardingRequest) -> LinkAnswer:
-    gateway = GATEWAYS().find_for(request.method)
+    gateway = GATEWAYS().find_for(request.method, direct=True)
     if gateway is None:
         raise errors.GatewayKeyMissing
     account = await _account(call, gateway)
@@ -155,7 +155,7 @@ show = Contract(
 
 @show.serves
 async def show_onboarding(call: Call, request: OnboardingQuestion) -> OnboardingAnswer:
-    gateway = GATEWAYS().find_for(request.method)
+    gateway = GATEWAYS().find_for(request.method, direct=True)
     provider, livemode = (gateway.provider, gateway.livemode) if gateway else (None, False)
     found = await call.read(queries.find_standing, provider, livemode)
     account = found.account
