@@ -141,7 +141,8 @@ async def read_webhooks(stage: Stage, charge: Charge) -> list[ProviderEvent]:
         event = stage.gateway.read(each.body, envelope.source)
         if event.topic is Topic.CHARGE and not event.facts:
             event = msgspec.structs.replace(event, facts=await facts_of(stage, charge))
-        events.append(event)
+        if event.topic is not Topic.NOTHING:
+            events.append(event)
     assert all(event.refs[0] in charge.refs for event in events)
     return events
 

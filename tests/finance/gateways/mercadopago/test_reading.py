@@ -248,7 +248,16 @@ async def test_a_refund_from_before_the_order_was_not_made_by_it(stage: PixStage
 
 async def test_a_notice_tells_what_to_ask_for_and_nothing_else(stage: PixStage):
     _, charge = await paid(stage)
-    for webhook in await stage.webhooks():
-        event = stage.gateway.read(webhook.body, "mercadopago")
-        assert (event.topic, event.refs, event.facts) == (Topic.CHARGE, charge.refs, ())
-        assert (event.organization, event.payment) == (None, None)
+    created, updated = [stage.gateway.read(each.body, "mercadopago") for each in await stage.webhooks()]
+    assert (updated.topic, updated.refs, updated.facts) == (Topic.CHARGE, charge.refs, ())
+    assert (updated.organization, updated.payment) == (None, None)
+    assert (created.topic, created.refs) == (Topic.NOTHING, ()), "our own order was answered, or is asked for again"
+
+
+@pytest.mark.parametrize(
+    "type", ["topic_claims_integration_wh", "topic_merchant_order_wh", "mp-connect", "", "Payment"]
+)
+async def test_a_notice_about_something_else_means_nothing(stage: PixStage, type: str):  # noqa: A002  Their word.
+    await paid(stage)
+    body = msgspec.json.decode((await stage.webhooks())[-1].body) | {"type": type}
+    assert stage.gateway.read(msgspec.json.encode(body), "mercadopago").topic is Topic.NOTHING

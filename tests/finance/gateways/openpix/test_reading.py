@@ -130,7 +130,6 @@ PIX = {"value": 5_000, "time": PAID, "endToEndId": BY_BANK[0].id}
 @pytest.mark.parametrize(
     ("type", "said", "refs", "told"),
     [
-        ("OPENPIX:CHARGE_CREATED", {"charge": a_charge()}, BY_NAME, [K.PENDING]),
         (
             "OPENPIX:CHARGE_COMPLETED",
             {"charge": a_charge(status="COMPLETED", paidAt=PAID), "pix": PIX},
@@ -176,6 +175,7 @@ def test_events_are_about_their_charge_and_tell_what_they_can(type: str, said: A
 @pytest.mark.parametrize(
     "type",
     [
+        "OPENPIX:CHARGE_CREATED",
         "OPENPIX:TRANSACTION_RECEIVED",
         "OPENPIX:MOVEMENT_CONFIRMED",
         "OPENPIX:DISPUTE_CREATED",
@@ -234,6 +234,12 @@ async def test_nothing_of_a_person_is_sent(stage: PixStage):
     carried = {each["key"]: each["value"] for each in said["additionalInfo"]}
     assert (carried["orgId"], carried["payment_id"]) == (str(order.organization), str(order.payment))
     assert carried["correlation_id"] == str(order.caller.correlation_id)
+
+
+def test_a_code_that_says_only_how_long_it_lasts_has_an_end_too():
+    charge = charge_of(their(expiresDate=None, expiresIn=900))
+    assert charge.pix
+    assert charge.pix.expires_at == datetime(2026, 11, 16, 12, 15, tzinfo=UTC)
 
 
 async def test_a_code_ends_when_the_order_does(stage: PixStage):

@@ -54,8 +54,8 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     date_of_expiration: Instant | None = None
     external_reference: str | None = None
     live_mode: bool
-    metadata: dict[str, Any] = {}
-    fee_details: tuple[Fee, ...] = ()
+    metadata: dict[str, Any] | None = None
+    fee_details: tuple[Fee, ...] | None = None
     point_of_interaction: PointOfInteraction | None = None
 
     def __post_init__(self) -> None:
@@ -68,8 +68,12 @@ class Payment(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def fee_minor(self) -> int | None:
         """What it keeps of what the payer gave; nothing while it does not say."""
-        fees = [centavos_of(fee.amount) for fee in self.fee_details if fee.fee_payer == "collector"]
+        fees = [centavos_of(fee.amount) for fee in self.fee_details or () if fee.fee_payer == "collector"]
         return sum(fees) if fees else None
+
+    @property
+    def carried(self) -> dict[str, Any]:
+        return self.metadata or {}
 
     @property
     def qr_code(self) -> str | None:

@@ -52,6 +52,8 @@ REFUND_STATUS: Final = {
     "cancelled": K.REFUND_FAILED,
 }
 PAYMENT_TYPE: Final = "payment"
+CREATED: Final = "payment.created"
+"""It tells nothing that the answer to our order does not; and before that is written down nobody knows whose it is."""
 DEADLINE: Final = "expires_at"
 """Ours, in the metadata: theirs is later, because they take none that is near."""
 
@@ -83,7 +85,7 @@ def _facts_of(payment: Payment, refunds: Sequence[Refund]) -> Iterator[ProviderF
     own, minor, currency = str(payment.id), payment.minor, payment.currency_id
     changed = payment.date_last_updated or payment.date_created
     yield fact(K.PENDING, own, payment.date_created, minor, currency)
-    for kind in _known(STATUS, payment.status, (ref_of(own),), payment.metadata):
+    for kind in _known(STATUS, payment.status, (ref_of(own),), payment.carried):
         match kind:
             case K.CAPTURED:
                 paid = payment.date_approved or changed
@@ -96,7 +98,7 @@ def _facts_of(payment: Payment, refunds: Sequence[Refund]) -> Iterator[ProviderF
                 yield fact(kind, own, changed, minor, currency, code=payment.status_detail or payment.status)
             case _:
                 yield fact(kind, own, changed)
-    yield from _refund_facts(refunds, payment.metadata)
+    yield from _refund_facts(refunds, payment.carried)
 
 
 def _refund_facts(refunds: Sequence[Refund], metadata: Mapping[str, object]) -> Iterator[ProviderFact]:
@@ -121,7 +123,7 @@ def _refund_facts(refunds: Sequence[Refund], metadata: Mapping[str, object]) -> 
 def _deadline(payment: Payment) -> datetime | None:
     """Until when the customer may pay."""
     try:
-        return datetime.fromisoformat(str(payment.metadata[DEADLINE])).astimezone(UTC)
+        return datetime.fromisoformat(str(payment.carried[DEADLINE])).astimezone(UTC)
     except (KeyError, ValueError):
         return payment.date_of_expiration
 
@@ -144,7 +146,7 @@ def envelope_of(notice: Notice, source: str) -> Envelope:
 def read_event(payload: bytes, source: str) -> ProviderEvent:
     notice = notice_of(payload)
     envelope = envelope_of(notice, source)
-    if notice.type != PAYMENT_TYPE:
+    if notice.type != PAYMENT_TYPE or notice.action == CREATED:
         return ProviderEvent(envelope, Topic.NOTHING)
     return ProviderEvent(envelope, Topic.CHARGE, refs=(ref_of(str(notice.data.id)),))
 

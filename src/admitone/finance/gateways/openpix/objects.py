@@ -1,5 +1,6 @@
 """What OpenPix has, as far as we look: amounts are whole centavos, times have their zone."""
 
+from datetime import datetime, timedelta
 from typing import Annotated
 
 import msgspec
@@ -12,7 +13,7 @@ Centavos = Annotated[int, Meta(ge=0, le=10**14)]
 
 class Info(msgspec.Struct, frozen=True):
     key: str
-    value: str
+    value: str | int | None = None
 
 
 class Charge(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -25,9 +26,17 @@ class Charge(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     updated_at: Instant | None = None
     paid_at: Instant | None = None
     expires_date: Instant | None = None
+    expires_in: int | None = None
+    """Seconds, from when it was made."""
     fee: Centavos | None = None
     """Told from the beginning, and taken when it is paid."""
-    additional_info: tuple[Info, ...] = ()
+    additional_info: tuple[Info, ...] | None = None
+
+    @property
+    def ends_at(self) -> datetime | None:
+        if self.expires_date is None and self.expires_in is not None:
+            return self.created_at + timedelta(seconds=self.expires_in)
+        return self.expires_date
 
 
 class ChargeAnswer(msgspec.Struct, frozen=True):

@@ -35,9 +35,9 @@ K = FactKind
 STATUS: Final[dict[str, FactKind | None]] = {"ACTIVE": None, "COMPLETED": K.CAPTURED, "EXPIRED": K.EXPIRED}
 """What besides having been opened (PAY-062). One that is cancelled is deleted, and has no status any more."""
 REFUND_STATUS: Final = {"IN_PROCESSING": K.REFUND_PENDING, "CONFIRMED": K.REFUNDED, "REJECTED": K.REFUND_FAILED}
-OF_CHARGE: Final = frozenset(
-    {"CHARGE_CREATED", "CHARGE_COMPLETED", "CHARGE_COMPLETED_NOT_SAME_CUSTOMER_PAYER", "CHARGE_EXPIRED"}
-)
+OF_CHARGE: Final = frozenset({"CHARGE_COMPLETED", "CHARGE_COMPLETED_NOT_SAME_CUSTOMER_PAYER", "CHARGE_EXPIRED"})
+"""`CHARGE_CREATED` is not among them: it tells nothing that the answer to our order does not; and before that is written
+down nobody knows whose it is."""
 OF_REFUND: Final = frozenset(
     {
         "TRANSACTION_REFUND_RECEIVED",
@@ -63,7 +63,7 @@ def is_captured(charge: Charge) -> bool:
 
 
 def charge_of(charge: Charge, refunds: Sequence[Refund] = (), *more: ProviderFact) -> model.Charge:
-    pix = PixCode(charge.br_code, charge.expires_date) if charge.expires_date else None
+    pix = PixCode(charge.br_code, charge.ends_at) if charge.ends_at else None
     facts = [*_facts_of(charge), *_refund_facts(refunds, charge), *more]
     return model.Charge(refs_of(charge), tuple(sorted(facts, key=lambda each: each.at)), pix=pix)
 
@@ -88,7 +88,7 @@ def _facts_of(charge: Charge) -> Iterator[ProviderFact]:
         if charge.fee is not None:
             yield fact(K.FEE, own, paid, charge.fee, REAIS)
     elif kind is K.EXPIRED:
-        yield fact(kind, own, charge.expires_date or changed)
+        yield fact(kind, own, charge.ends_at or changed)
 
 
 def _refund_facts(refunds: Sequence[Refund], charge: Charge) -> Iterator[ProviderFact]:
@@ -168,7 +168,7 @@ def _when(event: Event) -> datetime:
 
 def _known(table: Mapping[str, Known], status: str, about: tuple[Ref, ...], charge: Charge) -> Known:
     if status not in table:
-        carried = {each.key: each.value for each in charge.additional_info}
+        carried = {each.key: each.value for each in charge.additional_info or ()}
         raise UnknownStatus(
             status,
             about,
