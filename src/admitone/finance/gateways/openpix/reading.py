@@ -36,8 +36,8 @@ STATUS: Final[dict[str, FactKind | None]] = {"ACTIVE": None, "COMPLETED": K.CAPT
 """What besides having been opened (PAY-062). One that is cancelled is deleted, and has no status any more."""
 REFUND_STATUS: Final = {"IN_PROCESSING": K.REFUND_PENDING, "CONFIRMED": K.REFUNDED, "REJECTED": K.REFUND_FAILED}
 OF_CHARGE: Final = frozenset({"CHARGE_COMPLETED", "CHARGE_COMPLETED_NOT_SAME_CUSTOMER_PAYER", "CHARGE_EXPIRED"})
-"""`CHARGE_CREATED` is not among them: it tells nothing that the answer to our order does not; and before that is written
-down nobody knows whose it is."""
+"""`CHARGE_CREATED` is not among them: it tells nothing that the answer to our order does not; and before that is
+written down nobody knows whose it is."""
 OF_REFUND: Final = frozenset(
     {
         "TRANSACTION_REFUND_RECEIVED",
