@@ -6,7 +6,9 @@ import pytest
 
 from admitone.entrypoints.modules import MODULES
 from admitone.finance.gateways.api import Method, Provider
-from admitone.finance.gateways.port import Gateways, gateways_of, runs_own_sandbox, sandbox_keys
+from admitone.finance.gateways.mercadopago.gateway import Credentials
+from admitone.finance.gateways.openpix.gateway import Credentials as AppCredentials
+from admitone.finance.gateways.port import Gateway, Gateways, gateways_of, runs_own_sandbox, sandbox_keys
 from admitone.finance.gateways.sandbox.keys import Keys
 from admitone.finance.gateways.settings import KEYS, providers, sandbox_url
 from admitone.kernel.config import Config, ConfigurationProblem
@@ -66,11 +68,115 @@ def test_production_never_has_the_sandbox():
         ("ADMITONE_SANDBOX_URL", "https://127.0.0.1:8001"),
         ("ADMITONE_SANDBOX_URL", "http://127.0.0.1:8001/elsewhere"),
         ("ADMITONE_SANDBOX_SECRET", "short"),
+        ("MERCADOPAGO_ACCESS_TOKEN", "sk_test_1"),
+        ("MERCADOPAGO_WEBHOOK_SECRET", "short"),
+        ("MERCADOPAGO_PAYER_EMAIL", "nobody"),
+        ("MERCADOPAGO_URL", "http://api.mercadopago.com"),
+        ("OPENPIX_APP_ID", "short"),
+        ("OPENPIX_URL", "https://api.openpix.com.br/api"),
+        ("OPENPIX_URL", "https://user@api.openpix.com.br"),
+        ("OPENPIX_URL", "ftp://127.0.0.1"),
     ],
 )
 def test_a_setting_that_cannot_be_is_named(tmp_path: Path, key: str, value: str):
     with pytest.raises(ConfigurationProblem, match=f"{key} is malformed"):
         a_config(tmp_path, **{key: value})
+
+
+MERCADOPAGO = {
+    "ADMITONE_GATEWAYS": "mercadopago",
+    "MERCADOPAGO_ACCESS_TOKEN": "TEST-0123456789",
+    "MERCADOPAGO_WEBHOOK_SECRET": "w" * 32,
+    "MERCADOPAGO_PAYER_EMAIL": "pix@example.org",
+}
+OPENPIX = {"ADMITONE_GATEWAYS": "openpix", "OPENPIX_APP_ID": "a" * 32}
+LIVE = {"STRIPE_MODE": "live"}
+LIVE_TOKEN = {"MERCADOPAGO_ACCESS_TOKEN": "APP_USR-0123456789"}
+
+
+class NoWayOut:
+    """Nobody is called before somebody asks."""
+
+    async def call(self, *_: object) -> None:
+        raise AssertionError
+
+
+def gateways(config: Config) -> list[Gateway]:
+    return gateways_of(config, NoWayOut())  # type: ignore[arg-type]
+
+
+def problems(config: Config) -> list[str]:
+    with pytest.raises(ConfigurationProblem) as told:
+        providers(config)
+    return list(told.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("given", "provider", "live"),
+    [
+        (MERCADOPAGO, Provider.MERCADOPAGO, False),
+        (MERCADOPAGO | LIVE | LIVE_TOKEN, Provider.MERCADOPAGO, True),
+        (OPENPIX, Provider.OPENPIX, False),
+        (OPENPIX | LIVE, Provider.OPENPIX, True),
+    ],
+)
+def test_a_provider_of_pix_is_there_in_the_mode_that_we_are_in(
+    tmp_path: Path, given: dict[str, str], provider: Provider, live: bool
+):
+    [gateway] = gateways(a_config(tmp_path, **given))
+    assert (gateway.provider, gateway.livemode, gateway.methods) == (provider, live, {Method.PIX})
+
+
+def test_the_first_that_is_named_takes_pix(tmp_path: Path):
+    both = MERCADOPAGO | OPENPIX | {"ADMITONE_GATEWAYS": "sandbox, openpix,mercadopago"}
+    found = gateways(a_config(tmp_path, **both))
+    assert [each.provider for each in found] == ["sandbox", "openpix", "mercadopago"]
+    preferred = Gateways(found[1:]).find_for(Method.PIX)
+    assert preferred
+    assert preferred.provider == "openpix"
+
+
+@pytest.mark.parametrize(("named", "kept"), [("mercadopago", 3), ("openpix", 1), ("openpix,mercadopago", 4)])
+def test_everything_that_a_provider_lacks_is_named_at_once(tmp_path: Path, named: str, kept: int):
+    wanted = {name for name in MERCADOPAGO | OPENPIX if name != "ADMITONE_GATEWAYS"}
+    said = problems(a_config(tmp_path, ADMITONE_GATEWAYS=named))
+    assert len(said) == kept
+    assert {each.split()[0] for each in said} <= wanted
+    assert all(" is missing: expected " in each for each in said)
+
+
+@pytest.mark.parametrize(
+    ("given", "key"),
+    [
+        (MERCADOPAGO | LIVE, "MERCADOPAGO_ACCESS_TOKEN"),
+        (MERCADOPAGO | LIVE_TOKEN, "MERCADOPAGO_ACCESS_TOKEN"),
+        (MERCADOPAGO | LIVE | LIVE_TOKEN | {"MERCADOPAGO_URL": "http://127.0.0.1:9000"}, "MERCADOPAGO_URL"),
+        (OPENPIX | LIVE | {"OPENPIX_URL": "http://localhost:9000"}, "OPENPIX_URL"),
+        (OPENPIX | LIVE | {"OPENPIX_URL": "https://api.woovi-sandbox.com"}, "OPENPIX_URL"),
+        (OPENPIX | {"OPENPIX_URL": "https://api.openpix.com.br"}, "OPENPIX_URL"),
+        (OPENPIX | {"OPENPIX_URL": "https://api.woovi.com/"}, "OPENPIX_URL"),
+    ],
+)
+def test_live_and_test_are_never_mixed(tmp_path: Path, given: dict[str, str], key: str):
+    [problem] = problems(a_config(tmp_path, **given))
+    assert problem.startswith(f"{key} is ")
+
+
+@pytest.mark.parametrize("given", [{}, {"OPENPIX_APP_ID": "a" * 32}])
+def test_what_nobody_named_needs_nothing(tmp_path: Path, given: dict[str, str]):
+    assert providers(a_config(tmp_path, **given)) == (Provider.SANDBOX,)
+
+
+def test_keys_of_providers_are_shown_to_nobody(tmp_path: Path):
+    config = a_config(tmp_path, **(MERCADOPAGO | OPENPIX))
+    for secret in ("TEST-0123456789", "w" * 32, "a" * 32):
+        assert secret not in repr(config)
+    credentials = (
+        Credentials("t" * 20, "w" * 20, "a@example.org", livemode=False),
+        AppCredentials("t" * 20, livemode=False),
+    )
+    assert "t" * 20 not in repr(credentials)
+    assert "w" * 20 not in repr(credentials)
 
 
 def test_secrets_are_apart_and_shown_to_nobody():

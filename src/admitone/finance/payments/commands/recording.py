@@ -154,6 +154,8 @@ async def record(tx: Tx, told: Sequence[Told]) -> list[Recorded | Refusal]:
             outcomes.append(ForeignReference())
         else:
             history.hear(each.caller, each.facts, is_whole=each.is_whole)
+            # An event that tells nothing tells that there is something to ask for.
+            history.must_ask = history.must_ask or not (each.facts or each.asked)
             history.charge_id = history.charge_id or next((ref.id for ref in each.refs), None)
             outcomes.append(history)
     moved = await write_histories(tx, [each for each in outcomes if isinstance(each, History)])
