@@ -8,8 +8,9 @@ from admitone.entrypoints.modules import MODULES
 from admitone.finance.gateways.api import Method, Provider
 from admitone.finance.gateways.port import Gateways, gateways_of, runs_own_sandbox, sandbox_keys
 from admitone.finance.gateways.sandbox.keys import Keys
-from admitone.finance.gateways.settings import KEYS, providers, sandbox_url
+from admitone.finance.gateways.settings import KEYS, providers, sandbox_url, stripe_keys
 from admitone.kernel.config import Config, ConfigurationProblem
+from admitone.kernel.outbound import Outbound
 from tests.finance.gateways.builders import a_sandbox
 from tests.kernel.test_config import PRODUCTION, names, problems_of
 
@@ -61,16 +62,76 @@ def test_production_never_has_the_sandbox():
     [
         ("ADMITONE_GATEWAYS", "paypal"),
         ("ADMITONE_GATEWAYS", "sandbox,sandbox"),
-        ("ADMITONE_GATEWAYS", "stripe"),
+        ("ADMITONE_GATEWAYS", "stripe,stripe"),
+        ("ADMITONE_GATEWAYS", "mercadopago"),
         ("ADMITONE_SANDBOX_URL", "http://sandbox.example.com"),
         ("ADMITONE_SANDBOX_URL", "https://127.0.0.1:8001"),
         ("ADMITONE_SANDBOX_URL", "http://127.0.0.1:8001/elsewhere"),
         ("ADMITONE_SANDBOX_SECRET", "short"),
+        ("STRIPE_SECRET_KEY", "pk_test_publishable"),
+        ("STRIPE_SECRET_KEY", "sk_test_"),
+        ("STRIPE_WEBHOOK_SECRET", "a secret"),
+        ("STRIPE_CONNECT_WEBHOOK_SECRET", "whsec_"),
+        ("STRIPE_API_URL", "http://stripe.example.com"),
+        ("STRIPE_API_URL", "https://stripe.example.com/v1"),
     ],
 )
 def test_a_setting_that_cannot_be_is_named(tmp_path: Path, key: str, value: str):
     with pytest.raises(ConfigurationProblem, match=f"{key} is malformed"):
         a_config(tmp_path, **{key: value})
+
+
+A_STRIPE = {
+    "ADMITONE_GATEWAYS": "stripe",
+    "STRIPE_SECRET_KEY": "sk_test_a_key_that_is_nobodys",
+    "STRIPE_WEBHOOK_SECRET": "whsec_account",
+    "STRIPE_CONNECT_WEBHOOK_SECRET": "whsec_connect",
+}
+LIVE = {**A_STRIPE, "STRIPE_SECRET_KEY": "rk_live_a_key_that_is_nobodys"}
+
+
+def test_stripe_is_paid_through_where_its_keys_are(tmp_path: Path):
+    outbound = Outbound.__new__(Outbound)  # Nothing is sent.
+    [gateway] = gateways_of(a_config(tmp_path, **A_STRIPE), outbound)
+    assert (gateway.provider, gateway.livemode) == (Provider.STRIPE, False)
+    both = a_config(tmp_path, **A_STRIPE | {"ADMITONE_GATEWAYS": "stripe,sandbox"})
+    assert [each.provider for each in gateways_of(both, outbound)] == ["stripe", "sandbox"], "the first is preferred"
+    [live] = gateways_of(Config.load({**PRODUCTION, **LIVE}, KEYS), outbound)
+    assert live.livemode
+
+
+@pytest.mark.parametrize(("given", "mode"), [(A_STRIPE, "live"), (LIVE, "test")])
+def test_a_key_of_stripes_for_the_other_mode_is_refused(tmp_path: Path, given: dict[str, str], mode: str):
+    with pytest.raises(ConfigurationProblem, match=f"payments are {mode} here") as problem:
+        stripe_keys(a_config(tmp_path, **given, STRIPE_MODE=mode))
+    assert given["STRIPE_SECRET_KEY"] not in str(problem.value)
+
+
+def test_production_does_not_start_without_every_key_of_stripes():
+    with pytest.raises(ConfigurationProblem) as problem:
+        gateways_of(Config.load({**PRODUCTION, "ADMITONE_GATEWAYS": "stripe"}, KEYS), None)  # type: ignore[arg-type]
+    assert names(problem.value.problems) == [
+        "STRIPE_SECRET_KEY",
+        "STRIPE_WEBHOOK_SECRET",
+        "STRIPE_CONNECT_WEBHOOK_SECRET",
+    ]
+
+
+@pytest.mark.parametrize("missing", ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "STRIPE_CONNECT_WEBHOOK_SECRET"])
+def test_on_a_persons_own_machine_stripe_is_left_out_while_a_key_is_missing(
+    tmp_path: Path, missing: str, capfd: pytest.CaptureFixture[str]
+):
+    given = {name: value for name, value in A_STRIPE.items() if name != missing}
+    gateways = Gateways(gateways_of(a_config(tmp_path, **given), None))  # type: ignore[arg-type]
+    assert gateways.find_for(Method.CARD) is None, "and a paid checkout says CONFIG_STRIPE_KEY_MISSING"
+    said = "".join(capfd.readouterr())
+    assert f"{missing} is missing" in said
+    assert "sk_test_a_key" not in said
+
+
+def test_the_keys_of_stripe_are_shown_to_nobody(tmp_path: Path):
+    config = a_config(tmp_path, **A_STRIPE)
+    assert not any(value in f"{config!r} {stripe_keys(config)!r}" for value in [*A_STRIPE.values()][1:])
 
 
 def test_secrets_are_apart_and_shown_to_nobody():

@@ -1,0 +1,149 @@
+"""The way to Stripe: its SDK writes the requests, we send them.
+
+Promise: every call passes `kernel.outbound`: its breaker, its time-outs, and never while a transaction is open. The SDK
+does not repeat anything by itself. What came of a call is one of four:
+
+    Seen      Stripe answered; with the moment at which it did, by its own clock
+    Refused   4xx: it said no and did nothing
+    NotSent   nothing arrived there, or it was turned away before anybody looked at it (429)
+    Unknown   it was sent and not answered, or answered with 409 or 5xx, or with what cannot be read
+
+Nothing about this machine, and nothing that is sent or answered, is logged or told by the SDK.
+"""
+
+import logging
+from collections.abc import Awaitable, Mapping
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+import stripe
+
+from admitone.finance.gateways import model
+from admitone.finance.gateways.model import Refused, Trouble
+from admitone.finance.gateways.stripe.keys import Keys
+from admitone.kernel.breaker import Dependency, DependencyUnavailable
+from admitone.kernel.outbound import Answer, NotSent, Outbound, Request, Unknown
+from admitone.kernel.scope import Caller
+
+VERSION: Final = "2026-08-26.dahlia"
+"""Of Stripe's API: of every request, and to be chosen for its webhook endpoints, too."""
+API_URL: Final = "https://api.stripe.com"
+STRIPE: Final = Dependency("stripe")
+MISSING: Final = "resource_missing"
+UNSAID: Final = 409
+"""Another call under the same key is not over: no answer to this one, and no refusal either."""
+LARGEST_ANSWER: Final = 8_000_000
+"""A hundred rows of its books, each with what it is about."""
+TOLD: Final = frozenset({"authorization", "content-type", "idempotency-key", "stripe-account", "stripe-version"})
+"""The headers of the SDK that are for Stripe. The others describe this machine."""
+
+Read = TypeVar("Read")
+
+stripe.enable_telemetry = False  # It would write to a person's home.
+logging.getLogger("stripe").setLevel(logging.CRITICAL)  # It would tell whole answers.
+_caller: ContextVar[Caller] = ContextVar("stripe_caller")
+
+
+class Seen(msgspec.Struct, Generic[Read], frozen=True):
+    it: Read
+    at: datetime
+
+
+class Untold(stripe.APIConnectionError):
+    """What is not an answer, on its way through the SDK."""
+
+    def __init__(self, outcome: NotSent | Unknown) -> None:
+        super().__init__(outcome.reason)  # type: ignore[no-untyped-call]
+        self.outcome = outcome
+
+
+class Wire(stripe.HTTPClient):
+    """What the SDK sends with."""
+
+    name = "admitone"
+
+    def __init__(self, outbound: Outbound) -> None:
+        super().__init__()
+        self._outbound = outbound
+
+    async def request_async(
+        self, method: str, url: str, headers: Mapping[str, str], post_data: str | None = None
+    ) -> tuple[bytes, int, Mapping[str, str]]:
+        request = Request(
+            method=method.upper(),
+            url=url,
+            user_given=False,
+            headers={name: value for name, value in headers.items() if name.lower() in TOLD},
+            body=(post_data or "").encode(),
+            connect_seconds=5,
+            read_seconds=20,
+            deadline_seconds=30,
+            limit_bytes=LARGEST_ANSWER,
+        )
+        outcome = await self._outbound.call(STRIPE, request, _caller.get())
+        if not isinstance(outcome, Answer):
+            raise Untold(outcome)
+        return outcome.body, outcome.status, outcome.headers
+
+
+class Way:
+    """Calls of one account's, as outcomes."""
+
+    def __init__(self, keys: Keys, url: str, outbound: Outbound) -> None:
+        client = stripe.StripeClient(
+            keys.api,
+            stripe_version=VERSION,
+            base_addresses={"api": url.rstrip("/")},
+            max_network_retries=0,
+            http_client=Wire(outbound),
+        )
+        self.v1 = client.v1
+
+    async def hear(
+        self, caller: Caller, call: Awaitable[stripe.StripeObject], kind: type[Read]
+    ) -> Seen[Read] | Trouble:
+        token = _caller.set(caller)
+        try:
+            answer = (await call).last_response
+            assert answer is not None
+            return Seen(msgspec.json.decode(answer.body, type=kind), _moment(answer.headers))
+        except Untold as untold:
+            outcome = untold.outcome
+            return model.NotSent(outcome.refusal) if isinstance(outcome, NotSent) else model.Unknown(outcome.reason)
+        except stripe.StripeError as error:
+            return _trouble(error)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return model.Unknown("answered what cannot be read")
+        finally:
+            _caller.reset(token)
+
+
+def is_missing(said: object) -> bool:
+    return isinstance(said, Refused) and said.code == MISSING
+
+
+def _trouble(error: stripe.StripeError) -> Trouble:
+    status, said = error.http_status or 0, _said(error)
+    if isinstance(error, stripe.RateLimitError):
+        return model.NotSent(DependencyUnavailable(dependency=STRIPE.name, retry_after_seconds=1))
+    if status == UNSAID or not 400 <= status < 500 or said is None:
+        return model.Unknown(f"answered {status}")
+    unnamed = MISSING if status == 404 else said.get("type") or "refused"
+    # Which of our words it did not like, and not its sentence: that repeats what people wrote.
+    return Refused(str(said.get("code") or unnamed), str(said.get("param") or ""))
+
+
+def _said(error: stripe.StripeError) -> Mapping[str, Any] | None:
+    body: Any = error.json_body
+    said = body.get("error") if isinstance(body, Mapping) else None
+    return said if isinstance(said, Mapping) else None
+
+
+def _moment(headers: Mapping[str, str]) -> datetime:
+    try:
+        return parsedate_to_datetime(headers["date"]).astimezone(UTC)
+    except (KeyError, ValueError):
+        return datetime.now(UTC).replace(microsecond=0)
