@@ -91,7 +91,7 @@ class Attempt(Thing, frozen=True, kw_only=True):
     failure_code: str | None = None
     outcome: Outcome | None = None
     application_fee: ApplicationFee | str | None = None
-    transfer: str | None = None
+    transfer: Transfer | str | None = None
 
     @property
     def reference(self) -> str:

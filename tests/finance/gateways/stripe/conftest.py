@@ -1,0 +1,25 @@
+"""What every test of the adapter needs: a way out, and somebody who plays Stripe."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from admitone.kernel.batch import Batcher
+from admitone.kernel.breaker import Breakers
+from admitone.kernel.db import Database
+from admitone.kernel.outbound import Outbound
+from admitone.kernel.telemetry import Metrics
+from tests.finance.gateways.stripe.stages import StripeStage, a_stage
+
+
+@pytest.fixture(scope="module")
+async def outbound(database: Database) -> AsyncIterator[Outbound]:
+    metrics = Metrics()
+    async with Outbound(Breakers(Batcher(database), metrics), metrics) as outbound:
+        yield outbound
+
+
+@pytest.fixture
+async def stage(outbound: Outbound) -> AsyncIterator[StripeStage]:
+    async with a_stage(outbound) as stage:
+        yield stage
