@@ -1,7 +1,9 @@
 """What Stripe's events mean. Their objects name others by id only: what they cannot tell, they make us ask for.
 
 Promise: the capture is told where nothing else can have happened by then; a refund or a dispute is told without it, and
-whoever hears of one asks for the whole charge (unification (c)). A type that is not in the table is kept and ignored.
+whoever hears of one asks for the whole charge (unification (c)). A type that is not in the tables is kept and ignored.
+What an organisation sells on its own account without us is its own business: there, only the account itself and what it
+pays out are listened to. Our charges stand on the platform's account.
 """
 
 from collections.abc import Callable
@@ -39,7 +41,7 @@ from admitone.kernel.ids import OrganizationId
 
 def read_event(payload: bytes, source: str) -> ProviderEvent:
     envelope, event = envelope_of(payload, source, CONNECT)
-    dealt_with = TYPES.get(event.type)
+    dealt_with = (OF_ACCOUNTS if envelope.account else TYPES).get(event.type)
     if dealt_with is None:
         return ProviderEvent(envelope, Topic.NOTHING)
     kind, understand = dealt_with
@@ -133,7 +135,9 @@ def _of_transfer(envelope: Envelope, transfer: Transfer) -> ProviderEvent:
     )
 
 
-TYPES: Final[dict[str, tuple[Any, Callable[[Envelope, Any], ProviderEvent]]]] = {
+Understanding = dict[str, tuple[Any, Callable[[Envelope, Any], ProviderEvent]]]
+
+TYPES: Final[Understanding] = {
     **dict.fromkeys(
         (
             "payment_intent.created",
@@ -161,8 +165,12 @@ TYPES: Final[dict[str, tuple[Any, Callable[[Envelope, Any], ProviderEvent]]]] = 
         (Dispute, _of_dispute),
     ),
     "balance.available": (Any, _of_balance),
-    "account.updated": (Account, _of_account),
     **dict.fromkeys(("payout.paid", "payout.failed"), (Payout, _of_payout)),
     **dict.fromkeys(("transfer.created", "transfer.reversed"), (Transfer, _of_transfer)),
 }
-"""What a webhook endpoint at Stripe subscribes to; the last five and the accounts' own on the Connect route, too."""
+"""Of the platform's own account: what its webhook endpoint subscribes to."""
+OF_ACCOUNTS: Final[Understanding] = {
+    "account.updated": (Account, _of_account),
+    **dict.fromkeys(("payout.paid", "payout.failed"), (Payout, _of_payout)),
+}
+"""Of connected accounts: what the Connect endpoint subscribes to."""

@@ -1,4 +1,4 @@
-"""The way to Stripe: its SDK writes the requests, we send them.
+"""The way to Stripe: its SDK writes the requests; we send them, and read what comes back.
 
 Promise: every call passes `kernel.outbound`: its breaker, its time-outs, and never while a transaction is open. The SDK
 does not repeat anything by itself. What came of a call is one of four:
@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, NoReturn, TypeVar
 
 import msgspec
 import stripe
@@ -25,7 +25,7 @@ from admitone.finance.gateways import model
 from admitone.finance.gateways.model import Refused, Trouble
 from admitone.finance.gateways.stripe.keys import Keys
 from admitone.kernel.breaker import Dependency, DependencyUnavailable
-from admitone.kernel.outbound import Answer, NotSent, Outbound, Request, Unknown
+from admitone.kernel.outbound import Answer, NotSent, Outbound, Outcome, Request, Unknown
 from admitone.kernel.scope import Caller
 
 VERSION: Final = "2026-08-26.dahlia"
@@ -33,17 +33,20 @@ VERSION: Final = "2026-08-26.dahlia"
 API_URL: Final = "https://api.stripe.com"
 STRIPE: Final = Dependency("stripe")
 MISSING: Final = "resource_missing"
+TOO_MANY: Final = 429
 UNSAID: Final = 409
 """Another call under the same key is not over: no answer to this one, and no refusal either."""
 LARGEST_ANSWER: Final = 8_000_000
 """A hundred rows of its books, each with what it is about."""
-TOLD: Final = frozenset({"authorization", "content-type", "idempotency-key", "stripe-account", "stripe-version"})
+TOLD: Final = frozenset({"authorization", "content-type", "idempotency-key", "stripe-version"})
 """The headers of the SDK that are for Stripe. The others describe this machine."""
 
 Read = TypeVar("Read")
 
 stripe.enable_telemetry = False  # It would write to a person's home.
-logging.getLogger("stripe").setLevel(logging.CRITICAL)  # It would tell whole answers.
+# It would tell whole requests, to the log or to whoever sets its variable.
+logging.getLogger("stripe").setLevel(logging.CRITICAL)
+stripe._util.STRIPE_LOG = None  # noqa: SLF001
 _caller: ContextVar[Caller] = ContextVar("stripe_caller")
 
 
@@ -52,11 +55,11 @@ class Seen(msgspec.Struct, Generic[Read], frozen=True):
     at: datetime
 
 
-class Untold(stripe.APIConnectionError):
-    """What is not an answer, on its way through the SDK."""
+class Returned(stripe.APIConnectionError):
+    """What came of a request, on its way past the SDK: it would make objects of every answer, and stumble over some."""
 
-    def __init__(self, outcome: NotSent | Unknown) -> None:
-        super().__init__(outcome.reason)  # type: ignore[no-untyped-call]
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__("returned")  # type: ignore[no-untyped-call]
         self.outcome = outcome
 
 
@@ -71,7 +74,7 @@ class Wire(stripe.HTTPClient):
 
     async def request_async(
         self, method: str, url: str, headers: Mapping[str, str], post_data: str | None = None
-    ) -> tuple[bytes, int, Mapping[str, str]]:
+    ) -> NoReturn:
         request = Request(
             method=method.upper(),
             url=url,
@@ -83,10 +86,7 @@ class Wire(stripe.HTTPClient):
             deadline_seconds=30,
             limit_bytes=LARGEST_ANSWER,
         )
-        outcome = await self._outbound.call(STRIPE, request, _caller.get())
-        if not isinstance(outcome, Answer):
-            raise Untold(outcome)
-        return outcome.body, outcome.status, outcome.headers
+        raise Returned(await self._outbound.call(STRIPE, request, _caller.get()))
 
 
 class Way:
@@ -102,44 +102,62 @@ class Way:
         )
         self.v1 = client.v1
 
-    async def hear(
-        self, caller: Caller, call: Awaitable[stripe.StripeObject], kind: type[Read]
-    ) -> Seen[Read] | Trouble:
+    async def hear(self, caller: Caller, call: Awaitable[object], kind: type[Read]) -> Seen[Read] | Trouble:
         token = _caller.set(caller)
         try:
-            answer = (await call).last_response
-            assert answer is not None
-            return Seen(msgspec.json.decode(answer.body, type=kind), _moment(answer.headers))
-        except Untold as untold:
-            outcome = untold.outcome
-            return model.NotSent(outcome.refusal) if isinstance(outcome, NotSent) else model.Unknown(outcome.reason)
-        except stripe.StripeError as error:
-            return _trouble(error)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return model.Unknown("answered what cannot be read")
+            await call
+        except Returned as returned:
+            return _read(returned.outcome, kind)
         finally:
             _caller.reset(token)
+        raise AssertionError("the SDK answered by itself")
 
 
 def is_missing(said: object) -> bool:
     return isinstance(said, Refused) and said.code == MISSING
 
 
-def _trouble(error: stripe.StripeError) -> Trouble:
-    status, said = error.http_status or 0, _said(error)
-    if isinstance(error, stripe.RateLimitError):
+# -- What an outcome means
+
+
+class Fault(msgspec.Struct, frozen=True):
+    type: str = "refused"
+    code: str | None = None
+    param: str | None = None
+
+
+class Failure(msgspec.Struct, frozen=True):
+    error: Fault
+
+
+def _read(outcome: Outcome, kind: type[Read]) -> Seen[Read] | Trouble:
+    match outcome:
+        case NotSent(refusal=refusal):
+            return model.NotSent(refusal)
+        case Unknown(reason=reason):
+            return model.Unknown(reason)
+        case Answer(status=status) if status < 300:
+            it = _decoded(outcome.body, kind)
+            return it if isinstance(it, model.Unknown) else Seen(it, _moment(outcome.headers))
+        case _:
+            return _refused(outcome.status, _decoded(outcome.body, Failure))
+
+
+def _refused(status: int, failure: Failure | model.Unknown) -> Trouble:
+    if status == TOO_MANY:
         return model.NotSent(DependencyUnavailable(dependency=STRIPE.name, retry_after_seconds=1))
-    if status == UNSAID or not 400 <= status < 500 or said is None:
+    if status == UNSAID or not 400 <= status < 500 or isinstance(failure, model.Unknown):
         return model.Unknown(f"answered {status}")
-    unnamed = MISSING if status == 404 else said.get("type") or "refused"
+    said = failure.error
     # Which of our words it did not like, and not its sentence: that repeats what people wrote.
-    return Refused(str(said.get("code") or unnamed), str(said.get("param") or ""))
+    return Refused(said.code or (MISSING if status == 404 else said.type), said.param or "")
 
 
-def _said(error: stripe.StripeError) -> Mapping[str, Any] | None:
-    body: Any = error.json_body
-    said = body.get("error") if isinstance(body, Mapping) else None
-    return said if isinstance(said, Mapping) else None
+def _decoded(body: bytes, kind: type[Read]) -> Read | model.Unknown:
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return model.Unknown("answered what cannot be read")
 
 
 def _moment(headers: Mapping[str, str]) -> datetime:
