@@ -51,6 +51,9 @@ class Clothed:
         self._metadata: dict[str, Shown] = {}
         self._ends: dict[str, int] = {}
         self._fee_refunds: dict[str, list[Shown]] = {}
+        self.refuse_fees = False
+        self.hide_refunds = False
+        """Its lists are behind."""
 
     def act(self, deed: str, thing: str, **options: Any) -> None:
         """Something happens, a second after whatever happened before."""
@@ -224,6 +227,8 @@ class Clothed:
     def refund_fee(self, form: Shown, name: str) -> Shown:
         intent, attempt = next(each for each in self._attempts() if like(each[1].id, "fee") == name)
         given, amount = self._fee_refunds.setdefault(name, []), int(form["amount"])
+        if self.refuse_fees:
+            raise Refusal(400, "application_fees_not_allowed")
         if amount > self._fee(intent, attempt)["amount"] - self._fee(intent, attempt)["amount_refunded"]:
             raise Refusal(400, "parameter_invalid")
         own = like(name, "fr", f"apart{len(given)}")
@@ -295,7 +300,7 @@ class Clothed:
         return page_of([dressing.charge(intent, each) for each in attempts], form)
 
     def list_refunds(self, form: Shown) -> Shown:
-        paid = self._intent(form["payment_intent"]).paid
+        paid = None if self.hide_refunds else self._intent(form["payment_intent"]).paid
         return page_of([self._refund(each) for each in paid.refunds] if paid else [], form)
 
     def list_disputes(self, form: Shown) -> Shown:

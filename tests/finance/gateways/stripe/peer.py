@@ -40,6 +40,10 @@ class Peer(Clothed):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
+    def forget_keys(self) -> None:
+        """A day passes."""
+        self._answers.clear()
+
     # -- The wire
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
