@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 
+import asyncpg
 import pytest
 
 from admitone.kernel.batch import Batcher
@@ -23,3 +24,10 @@ async def outbound(database: Database) -> AsyncIterator[Outbound]:
 async def stage(outbound: Outbound) -> AsyncIterator[StripeStage]:
     async with a_stage(outbound) as stage:
         yield stage
+
+
+@pytest.fixture(autouse=True)
+async def a_closed_breaker(superuser: asyncpg.Connection) -> AsyncIterator[None]:
+    """Whatever a test did to it: all of them share it."""
+    yield
+    await superuser.execute("DELETE FROM kernel.breaker WHERE dependency = 'stripe'")

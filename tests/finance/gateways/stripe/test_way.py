@@ -82,13 +82,6 @@ async def answering(outbound: Outbound, status: int, body: bytes) -> AsyncIterat
         server.close()
 
 
-@pytest.fixture(autouse=True)
-async def a_closed_breaker(superuser: Any) -> AsyncIterator[None]:
-    """Whatever the test before did to it."""
-    yield
-    await superuser.execute("DELETE FROM kernel.breaker WHERE dependency = 'stripe'")
-
-
 # -- Which trouble it is
 
 
