@@ -127,6 +127,8 @@ class Refunding:
         intent = await self._intent(order.caller, order.charge)
         if not isinstance(intent, Seen):
             return None if is_missing(intent) else intent
+        if intent.it.latest_charge is None:
+            return Known(intent.it, ())  # Nobody has tried to pay.
         found = await read_all(
             listed(self._way, order.caller, self._v1.refunds.list_async, Refund, payment_intent=intent.it.id)
         )
@@ -139,7 +141,7 @@ class Refunding:
             if not isinstance(session, Seen):
                 return session
             if not isinstance(session.it.payment_intent, str):
-                return Refused(MISSING)  # Nobody has tried to pay.
+                return Refused(MISSING)
             name = session.it.payment_intent
         asked: Any = {"expand": ["latest_charge.application_fee"]}
         return await self._way.hear(caller, self._v1.payment_intents.retrieve_async(name, asked), Intent)
