@@ -196,7 +196,7 @@ class Session(Thing, frozen=True, kw_only=True):
 
     status: str | None
     payment_status: str
-    expires_at: int
+    expires_at: int | None = None
     amount_total: int | None = None
     currency: str | None = None
     url: str | None = None

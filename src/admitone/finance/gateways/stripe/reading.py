@@ -308,7 +308,7 @@ def session_facts(session: Session, at: datetime) -> Iterator[ProviderFact]:
         yield fact(FactKind.CAPTURED, session.payment_intent, at, amount, currency)
     if ended:
         # Closed by us, it ends before its time; otherwise at it, however late we look.
-        yield fact(ended, session.id, min(at, second(session.expires_at)))
+        yield fact(ended, session.id, min(at, second(session.expires_at)) if session.expires_at else at)
 
 
 # -- Accounts and payouts
