@@ -58,6 +58,7 @@ from tests.finance.gateways.builders import (
 
 Kind = FactKind
 YESTERDAY = timedelta(days=1)
+CONNECT = "/api/organizacao/payouts/webhook"
 
 
 @dataclass(frozen=True)
@@ -190,8 +191,7 @@ class Conformance:
         assert (pending.kind, pending.amount_minor, pending.currency) == (Kind.PENDING, 5_000, order.currency)
         if takes_cards(stage):
             assert charge.refs[0].type is ObjectType.INTENT
-            assert charge.client_secret
-            assert charge.redirect_url
+            assert charge.client_secret or charge.redirect_url, "the customer can go on, here or there"
             assert charge.pix is None
 
     @pytest.mark.covers("PAY-050")
@@ -261,11 +261,9 @@ class Conformance:
         await stage.do("pay", charge.id, card="asks")
         assert kinds(await stage.gateway.find_charge(Caller(), charge.id))[-1] is Kind.REQUIRES_ACTION
         await stage.do("authenticate", charge.id)
-        assert kinds(await stage.gateway.find_charge(Caller(), charge.id)) == [
-            Kind.PENDING,
-            Kind.REQUIRES_ACTION,
-            Kind.CAPTURED,
-        ]
+        paid = kinds(await stage.gateway.find_charge(Caller(), charge.id))
+        # That it had asked need not be known any more; what it cost may be at once.
+        assert [kind for kind in paid if kind not in (Kind.REQUIRES_ACTION, Kind.FEE)] == [Kind.PENDING, Kind.CAPTURED]
 
     async def test_who_cannot_prove_who_they_are_has_failed(self, stage: Stage):
         needs_cards(stage)
@@ -273,7 +271,7 @@ class Conformance:
         await stage.do("pay", charge.id, card="asks")
         await stage.do("fail_authentication", charge.id)
         failed = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts[-1]
-        assert (failed.kind, failed.code) == (Kind.FAILED, "authentication_required")
+        assert (failed.kind, "authentication" in failed.code) == (Kind.FAILED, True)
 
     async def test_a_slow_bank_is_waited_for(self, stage: Stage):
         needs_cards(stage)
@@ -287,7 +285,8 @@ class Conformance:
         needs_cards(stage)
         order = a_charge_order(return_url="http://127.0.0.1:8000/back")
         charge = sure(Charge, await stage.gateway.open_charge(order))
-        assert {ref.type for ref in charge.refs} == {ObjectType.INTENT, ObjectType.SESSION}
+        assert {ref.type for ref in charge.refs} in ({ObjectType.INTENT, ObjectType.SESSION}, {ObjectType.SESSION})
+        assert charge.redirect_url
         await stage.do("pay", charge.id, card="slow")
         before = await read_webhooks(stage, charge)
         await stage.do("clear", charge.id)
@@ -337,7 +336,7 @@ class Conformance:
         assert Method.PIX in stage.gateway.methods
         order = an_order_by_pix(stage)
         charge = sure(Charge, await stage.gateway.open_charge(order))
-        assert charge.refs[0].type is ObjectType.PIX
+        assert charge.refs[0].type in (ObjectType.PIX, ObjectType.INTENT)
         assert charge.pix
         code = BrCode.decode(charge.pix.copy_paste)
         assert (code.amount_minor, charge.pix.expires_at) == (5_000, order.expires_at.replace(microsecond=0))
@@ -407,9 +406,14 @@ class Conformance:
         whole = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
         events = await read_webhooks(stage, charge)
         event = [e for e in events if e.envelope.type == "charge.refunded" or not takes_cards(stage)][-1]
-        told = by_key(event.facts)
-        assert {fact.kind for fact in event.facts} - {Kind.PENDING} == {Kind.CAPTURED, Kind.FEE, Kind.REFUNDED}
-        assert told.items() <= by_key(whole.facts).items()
+        told = {fact.kind for fact in event.facts} - {Kind.PENDING}
+        assert {Kind.CAPTURED, Kind.FEE, Kind.REFUNDED} <= {fact.kind for fact in whole.facts}
+        if Kind.CAPTURED in told:
+            assert told == {Kind.CAPTURED, Kind.FEE, Kind.REFUNDED}, "who tells of the capture tells all of it"
+            assert by_key(event.facts).items() <= by_key(whole.facts).items()
+        else:
+            assert told == {Kind.REFUNDED}, "and who cannot makes us ask"
+            assert not by_key(event.facts).keys() - {f"refunded:{charge.id}"} <= by_key(charge.facts).keys()
 
     async def test_a_refund_that_takes_its_time_arrives_or_comes_back(self, stage: Stage):
         _, charge = await paid(stage)
@@ -435,7 +439,8 @@ class Conformance:
         assert (failed.reference, failed.amount_minor, bool(failed.code)) == (refund.id, 2_000, True)
         assert failed.at > arrived.at
         [event] = [e for e in await read_webhooks(stage, charge) if e.envelope.type == "charge.refund.updated"]
-        assert event.facts == (arrived, failed)
+        assert [fact.key for fact in event.facts] == [arrived.key, failed.key]
+        assert event.facts[-1] == failed
         moved = [(each.kind, each.amount_minor) for each in await all_movements(stage.gateway, organization)]
         assert moved[1:] == [(MovementKind.REFUND, 2_000), (MovementKind.REFUND_RETURNED, 2_000)]
         again = sure(Refund, await stage.gateway.refund(a_refund_order(order, charge, 5_000)))
@@ -480,15 +485,18 @@ class Conformance:
         await stage.do("adjust_fee", charge.id, amount=-14)
         charge = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
         fees = [fact for fact in charge.facts if fact.kind in (Kind.FEE, Kind.FEE_ADJUSTMENT)]
-        assert [(fact.kind, fact.amount_minor) for fact in fees] == [
-            (Kind.FEE, 100),
-            (Kind.FEE_ADJUSTMENT, 7),
-            (Kind.FEE_ADJUSTMENT, -14),
-        ]
+        # Either what it changed by each time, or what it is now: payments make the difference of that (FIN-042).
+        assert [(fact.kind, fact.amount_minor) for fact in fees] in (
+            [(Kind.FEE, 100), (Kind.FEE_ADJUSTMENT, 7), (Kind.FEE_ADJUSTMENT, -14)],
+            [(Kind.FEE, 93)],
+        )
         assert all(fact.key == f"{fact.kind.lower()}:{fact.reference}" for fact in fees)
-        balances = [event for event in await read_webhooks(stage, charge) if event.topic is Topic.BALANCE]
-        told = by_key(fact for event in balances for fact in event.facts)
-        assert by_key(fees).items() <= told.items() <= by_key(charge.facts).items()
+        webhooks = [each for each in await stage.webhooks() if b"balance.available" in each.body]
+        balances = [stage.gateway.read(each.body, stage.gateway.provider) for each in webhooks]
+        assert {event.topic for event in balances} == {Topic.BALANCE}
+        told = by_key(fact for event in balances for fact in event.facts if event.refs[0].id == charge.id)
+        assert told.items() <= by_key(charge.facts).items()
+        assert not told or by_key(fees).items() <= told.items()
 
     # -- Disputes
 
@@ -507,7 +515,11 @@ class Conformance:
         assert closed.at > opened.at
         events = {event.envelope.type: event for event in await read_webhooks(stage, charge)}
         assert events["charge.dispute.created"].facts == (opened,)
-        assert events["charge.dispute.closed"].facts == (opened, closed), "who hears the end first missed nothing"
+        begun, ended = events["charge.dispute.closed"].facts
+        assert begun == opened, "who hears the end first missed nothing"
+        # Not every provider keeps when it was lost: then it is when we were told, or later when we looked.
+        assert msgspec.structs.replace(ended, at=closed.at) == closed
+        assert opened.at < ended.at <= closed.at
 
     # -- What the provider tells and books
 
@@ -519,13 +531,15 @@ class Conformance:
         await stage.gateway.refund(a_refund_order(order, charge, 5_000))
         account = sure(Account, await stage.gateway.open_account(an_account_order()))
         await stage.do("complete", account.id)
-        told = {each.body for each in await stage.webhooks()}
+        listens = Ability.ACCOUNT_EVENTS in stage.gateway.abilities
+        told = {each.body for each in await stage.webhooks() if listens or each.path != CONNECT}
         listed = await all_events(stage.gateway, began)
         assert told <= set(listed)
         assert len(listed) == len(set(listed))
         read = [stage.gateway.read(payload, stage.gateway.provider) for payload in listed]
-        [updated] = [event for event in read if event.account and event.account.id == account.id]
-        assert updated.envelope.source != stage.gateway.provider, "it came on the other route"
+        updated = [event for event in read if event.account and event.account.id == account.id]
+        assert bool(updated) is (Ability.ACCOUNT_EVENTS in stage.gateway.abilities)
+        assert all(each.envelope.source != stage.gateway.provider for each in updated), "they came on the other route"
         assert await all_events(stage.gateway, datetime.now(UTC) + YESTERDAY) == []
 
     async def test_its_books_say_what_its_facts_say(self, stage: Stage):
@@ -557,8 +571,7 @@ class Conformance:
         assert envelope
         assert envelope.livemode is stage.gateway.livemode
         assert envelope.id
-        other = "/api/organizacao/payouts/webhook"
-        assert verify(webhook.body, webhook.headers, other, now) is None
+        assert verify(webhook.body, webhook.headers, CONNECT, now) is None
         assert verify(webhook.body, {}, webhook.path, now) is None
         assert ("body" in stage.signs) == (verify(webhook.body + b" ", webhook.headers, webhook.path, now) is None)
         for late in (timedelta(seconds=-330), timedelta(seconds=330)):
@@ -626,7 +639,8 @@ class Conformance:
         envelope = stage.gateway.verify(webhook.body, webhook.headers, webhook.path, datetime.now(UTC))
         assert envelope
         event = stage.gateway.read(webhook.body, envelope.source)
-        assert (event.topic, event.payout, envelope.account) == (Topic.PAYOUT, found, account.id)
+        assert (event.topic, event.payout) == (Topic.PAYOUT, found)
+        assert account.id in (envelope.account, *(ref.id for ref in event.refs))
 
     async def test_trouble_is_not_an_answer(self, stage: Stage):
         answers = [await stage.gateway.open_charge(an_order(stage, amount_minor=0)) for _ in range(2)]

@@ -17,7 +17,8 @@ from admitone.finance.gateways.api import (
     UnknownStatus,
 )
 from admitone.finance.gateways.sandbox import reading
-from admitone.finance.gateways.sandbox.objects import Event, Intent, Subject
+from admitone.finance.gateways.sandbox.objects import Intent
+from admitone.finance.gateways.words import Event, Subject
 from admitone.finance.payments.commands.receipts import Decision, apply
 from admitone.finance.payments.commands.recording import record
 from admitone.finance.payments.errors import ForeignReference, NotReturnable, PaymentNotFound

@@ -2,7 +2,8 @@
 
 Promise: the sandbox takes no money, so it never stands where money is real; whoever asks for both is told so at the
 start, and so is whoever asks for nothing where something must be said. A provider that is named has everything that it
-needs, for the mode that we are in, or nothing starts, and everything that is wrong is named at once.
+needs, for the mode that we are in, or nothing starts, and everything that is wrong is named at once. On a person's own
+machine Stripe alone may lack its keys: it is left out then, and paid checkouts say so (`CONFIG_STRIPE_KEY_MISSING`).
 """
 
 import re
@@ -18,14 +19,16 @@ from admitone.finance.gateways.model import Provider
 from admitone.finance.gateways.openpix import gateway as openpix
 from admitone.finance.gateways.sandbox.gateway import SandboxGateway
 from admitone.finance.gateways.sandbox.keys import Keys
+from admitone.finance.gateways.stripe import keys as stripe
 from admitone.kernel.config import Config, ConfigurationProblem, Key, When, at_least, reads
 from admitone.kernel.outbound import Outbound
+from admitone.kernel.telemetry import logger
 
 if TYPE_CHECKING:
     from admitone.finance.gateways.port import Gateway
 
 NONE: Final = "none"
-BUILT: Final = (Provider.SANDBOX, Provider.MERCADOPAGO, Provider.OPENPIX)
+BUILT: Final = (Provider.SANDBOX, Provider.STRIPE, Provider.MERCADOPAGO, Provider.OPENPIX)
 
 
 def _providers(text: str) -> tuple[Provider, ...]:
@@ -63,6 +66,10 @@ def _provider_url(text: str) -> str:
     return f"https://{url.netloc}"
 
 
+def _begins(*prefixes: str) -> Callable[[str], bool]:
+    return lambda text: text.startswith(prefixes) and len(text) > max(map(len, prefixes))
+
+
 GATEWAYS_KEY: Final = Key(
     "ADMITONE_GATEWAYS",
     f"the providers to be paid through, by comma: {', '.join(BUILT)}; or `none`, where nothing paid is sold",
@@ -80,6 +87,29 @@ SANDBOX_SECRET: Final = Key(
     check=at_least(32),
     secret=True,
     make=secrets.token_urlsafe,
+)
+STRIPE_KEY: Final = Key(
+    "STRIPE_SECRET_KEY",
+    "Stripe's secret or restricted key of this mode, `sk_live_…` or `sk_test_…`",
+    check=_begins(*stripe.LIVE, *stripe.TEST),
+    secret=True,
+)
+STRIPE_WEBHOOK_SECRET: Final = Key(
+    "STRIPE_WEBHOOK_SECRET",
+    "`whsec_…` of the webhook endpoint for the platform's own account",
+    check=_begins("whsec_"),
+    secret=True,
+)
+STRIPE_CONNECT_SECRET: Final = Key(
+    "STRIPE_CONNECT_WEBHOOK_SECRET",
+    "`whsec_…` of the webhook endpoint for connected accounts",
+    check=_begins("whsec_"),
+    secret=True,
+)
+STRIPE_URL: Final = Key(
+    "STRIPE_API_URL",
+    "where Stripe, or who plays it here, is: https://… or http:// on this machine",
+    check=reads(_provider_url),
 )
 MERCADOPAGO_TOKEN: Final = Key(
     "MERCADOPAGO_ACCESS_TOKEN",
@@ -119,6 +149,10 @@ KEYS: Final = (
     MERCADOPAGO_URL,
     OPENPIX_APP_ID,
     OPENPIX_URL,
+    STRIPE_KEY,
+    STRIPE_WEBHOOK_SECRET,
+    STRIPE_CONNECT_SECRET,
+    STRIPE_URL,
 )
 
 
@@ -131,7 +165,15 @@ def providers(config: Config) -> tuple[Provider, ...]:
 
 
 def gateways_of(config: Config, outbound: Outbound) -> "list[Gateway]":
-    return [CONNECTIONS[each].connect(config, outbound) for each in providers(config)]
+    """In the order in which they are preferred."""
+    gateways: list[Gateway] = []
+    for each in providers(config):
+        connection = CONNECTIONS[each]
+        if connection.is_left_out(config):
+            logger().error("gateway.left_out", source=each.value, reason=" ".join(connection.missing(config)))
+        else:
+            gateways.append(connection.connect(config, outbound))
+    return gateways
 
 
 def _is_live(config: Config) -> bool:
@@ -173,8 +215,17 @@ class Connection:
     objections: Callable[[Config], Iterator[str]]
     """What is given and cannot be so, in the mode that we are in."""
 
+    may_be_left_out: bool = False
+    """On a person's own machine, while something is missing."""
+
+    def missing(self, config: Config) -> list[str]:
+        return [f"{key.name} is missing: expected {key.help}." for key in self.needs if not config.find(key)]
+
+    def is_left_out(self, config: Config) -> bool:
+        return self.may_be_left_out and not config.in_production and bool(self.missing(config))
+
     def problems(self, config: Config) -> list[str]:
-        missing = [f"{key.name} is missing: expected {key.help}." for key in self.needs if not config.find(key)]
+        missing = [] if self.is_left_out(config) else self.missing(config)
         return [*missing, *self.objections(config)]
 
 
@@ -186,6 +237,26 @@ def _no_game(config: Config) -> Iterator[str]:
     if _is_live(config):
         why = "the sandbox takes no money, and payments are live here (STRIPE_MODE)"
         yield f"{GATEWAYS_KEY.name} names sandbox: {why}."
+
+
+def _stripe(config: Config, outbound: Outbound) -> "Gateway":
+    # Only where it is used: Stripe's own software takes a third of a second to be loaded.
+    from admitone.finance.gateways.stripe.gateway import StripeGateway
+    from admitone.finance.gateways.stripe.way import API_URL
+
+    given = config.find(STRIPE_URL)
+    return StripeGateway(stripe_keys(config), _provider_url(given) if given else API_URL, outbound)
+
+
+def stripe_keys(config: Config) -> stripe.Keys:
+    return stripe.Keys(config.get(STRIPE_KEY), config.get(STRIPE_WEBHOOK_SECRET), config.get(STRIPE_CONNECT_SECRET))
+
+
+def _stripe_mode(config: Config) -> Iterator[str]:
+    wanted = stripe.LIVE if _is_live(config) else stripe.TEST
+    if not (config.find(STRIPE_KEY) or wanted[0]).startswith(wanted):
+        yield f"{STRIPE_KEY.name} is of the other mode: payments are {config.payment_mode} here (STRIPE_MODE)."
+    yield from _real_address(config, STRIPE_URL)
 
 
 def _mercadopago(config: Config, outbound: Outbound) -> "Gateway":
@@ -226,6 +297,9 @@ def _real_address(config: Config, key: Key) -> Iterator[str]:
 
 CONNECTIONS: Final[Mapping[Provider, Connection]] = {
     Provider.SANDBOX: Connection((), _sandbox, _no_game),
+    Provider.STRIPE: Connection(
+        (STRIPE_KEY, STRIPE_WEBHOOK_SECRET, STRIPE_CONNECT_SECRET), _stripe, _stripe_mode, may_be_left_out=True
+    ),
     Provider.MERCADOPAGO: Connection(
         (MERCADOPAGO_TOKEN, MERCADOPAGO_WEBHOOK_SECRET, MERCADOPAGO_PAYER_EMAIL), _mercadopago, _mercadopago_mode
     ),

@@ -35,7 +35,7 @@ from admitone.finance.gateways.model import (
 )
 from admitone.finance.gateways.sandbox import reading
 from admitone.finance.gateways.sandbox.charges import UNEXPECTED_STATE
-from admitone.finance.gateways.sandbox.keys import Keys, source_of
+from admitone.finance.gateways.sandbox.keys import CONNECT, Keys, source_of
 from admitone.finance.gateways.sandbox.objects import (
     MILLION,
     Account,
@@ -55,6 +55,7 @@ from admitone.finance.gateways.sandbox.parameters import (
     RefundParameters,
 )
 from admitone.finance.gateways.sandbox.simulator import Lost, Simulator, Unreachable
+from admitone.finance.gateways.words import envelope_of
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.breaker import Dependency
 from admitone.kernel.db import in_transaction
@@ -237,10 +238,10 @@ class SandboxGateway:
         header = next((value for name, value in headers.items() if name.lower() == signature.HEADER), "")
         if not signature.verify(body, header, self._keys.signing(source), now):
             return None
-        return reading.envelope_of(body, source)[0]
+        return envelope_of(body, source, CONNECT)[0]
 
     def open_envelope(self, payload: bytes, source: str) -> Envelope:
-        return reading.envelope_of(payload, source)[0]
+        return envelope_of(payload, source, CONNECT)[0]
 
     def read(self, payload: bytes, source: str) -> ProviderEvent:
         return reading.read_event(payload, source)

@@ -5,9 +5,10 @@ import hmac
 from dataclasses import dataclass, field
 from typing import Final, Self
 
+from admitone.finance.gateways.words import CONNECT_ROUTE
+
 ACCOUNT: Final = "sandbox"
 CONNECT: Final = "sandbox_connect"
-CONNECT_ROUTE: Final = "/api/organizacao/payouts/webhook"
 CARD_ROUTE: Final = "/api/stripe/webhook"
 PIX_ROUTE: Final = "/webhooks/pix"
 

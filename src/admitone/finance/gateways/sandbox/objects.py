@@ -187,28 +187,6 @@ class Balance(msgspec.Struct, frozen=True, kw_only=True):
     object: str = "balance"
 
 
-class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """The call that made it happen."""
-
-    id: str | None = None
-    idempotency_key: str | None = None
-
-
-class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    object: msgspec.Raw
-
-
-class Event(msgspec.Struct, frozen=True, kw_only=True):
-    id: str
-    type: str
-    created: int
-    data: Subject
-    livemode: bool = False
-    account: str | None = None
-    request: Cause | None = None
-    object: str = "event"
-
-
 class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """Why the provider says no."""
 
