@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec import structs
 
+from admitone.finance.gateways.api import PayoutStatus
 from admitone.finance.gateways.sandbox.faults import Faults
 from admitone.finance.payouts.commands.paying import hear
 from admitone.finance.payouts.model import ObligationState, PayoutState
@@ -122,11 +124,11 @@ async def test_whoever_writes_second_sees_what_the_first_wrote(world: World):
     await asked(world, payouts)
     world.simulator.misbehave(Faults())
     [there] = all_there(world)
-    world.simulator.act("arrive", there.id)
+    arrived = structs.replace(report_of(world, there.id), status=PayoutStatus.PAID, at=there.at + timedelta(seconds=1))
     heard, answered = asyncio.Event(), asyncio.Event()
 
     async def hear_slowly(tx: Tx) -> None:
-        await hear(tx, [report_of(world, there.id)])
+        await hear(tx, [arrived])
         heard.set()
         with suppress(TimeoutError):  # Whoever answers waits for us, or did not need to.
             await asyncio.wait_for(answered.wait(), 0.3)
