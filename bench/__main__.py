@@ -5,7 +5,7 @@ Runs every bench and fails when a figure that must be reached is not.
 
 import sys
 
-from bench import checkout, gateways, identity, jobs, ledger, toy, webhooks
+from bench import checkout, gateways, identity, jobs, ledger, payouts, toy, webhooks
 from bench.figures import Figures
 
 
@@ -18,6 +18,7 @@ def main() -> int:
     gateways.measure(figures)
     webhooks.measure(figures)
     checkout.measure(figures)
+    payouts.measure(figures)
     if figures.missed:
         print(f"\nMissed: {', '.join(figures.missed)}")
         return 1
