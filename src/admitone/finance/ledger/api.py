@@ -38,11 +38,22 @@ from admitone.finance.ledger.recounting import (
     check_deltas,
     fold_again,
     folded_balances,
-    transfers_of_types,
 )
 from admitone.finance.ledger.rolling import Rolled, roll, roll_everybody, roll_out
 from admitone.finance.ledger.sealing import Fault, FaultKind
 from admitone.finance.ledger.verification import ChainPage, TailPage, verify_chain, verify_tail
+from admitone.finance.ledger.weighing import (
+    Likeness,
+    Name,
+    Placed,
+    PlacedPage,
+    Span,
+    Weighed,
+    WeighedPage,
+    Weighing,
+    list_placed,
+    weigh,
+)
 
 __all__ = (
     "BEGINNING",
@@ -63,17 +74,25 @@ __all__ = (
     "Form",
     "Heap",
     "Holding",
+    "Likeness",
+    "Name",
     "NoSuchTemplate",
+    "Placed",
+    "PlacedPage",
     "PlannedTransfer",
     "Posted",
     "PostedOtherwise",
     "Posting",
     "Rolled",
     "Sides",
+    "Span",
     "TailPage",
     "Transfer",
     "TransferId",
     "TrialBalance",
+    "Weighed",
+    "WeighedPage",
+    "Weighing",
     "WrongAmounts",
     "balance_as_of",
     "balances",
@@ -84,6 +103,7 @@ __all__ = (
     "fold_again",
     "folded_balances",
     "headings",
+    "list_placed",
     "list_transfers_of",
     "net_of",
     "post",
@@ -92,8 +112,8 @@ __all__ = (
     "roll_everybody",
     "roll_out",
     "statement",
-    "transfers_of_types",
     "trial_balance",
     "verify_chain",
     "verify_tail",
+    "weigh",
 )
