@@ -39,6 +39,8 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "payments.payment"): READ,
     (Role.RELAY, "payments.gateway_intent"): READ,
     (Role.RELAY, "proof.verdict"): READ,
+    (Role.RELAY, "reconciliation.standing"): READ,
+    (Role.RELAY, "reconciliation.issue"): READ,
     (Role.RELAY, "kernel.tenant"): READ,
     (Role.RELAY, "kernel.event_log"): READ,
     (Role.RELAY, "kernel.outbox"): {"SELECT", "UPDATE"},

@@ -22,6 +22,7 @@ from admitone.entrypoints.http import NoDatabase, build
 from admitone.entrypoints.ledger_cli import app as ledger_app
 from admitone.entrypoints.people_cli import organization_app, person_app, seed
 from admitone.entrypoints.proof_cli import proof, sales_app
+from admitone.entrypoints.reconcile_cli import reconcile
 from admitone.entrypoints.run import run as run_everything
 from admitone.entrypoints.sandbox import sandbox
 from admitone.entrypoints.serve import PortTaken
@@ -93,6 +94,7 @@ app.add_typer(person_app, name="person")
 app.add_typer(organization_app, name="organization")
 app.add_typer(sales_app, name="sales")
 app.command("proof")(proof)
+app.command("reconcile")(reconcile)
 app.command("seed")(seed)
 
 

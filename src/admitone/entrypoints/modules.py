@@ -5,6 +5,7 @@ from admitone.finance.ledger.module import MODULE as LEDGER
 from admitone.finance.payments.module import MODULE as PAYMENTS
 from admitone.finance.pricing.module import MODULE as PRICING
 from admitone.finance.proof.module import MODULE as PROOF
+from admitone.finance.reconciliation.module import MODULE as RECONCILIATION
 from admitone.finance.sales.module import MODULE as SALES
 from admitone.finance.sources.module import MODULE as SOURCES
 from admitone.finance.webhooks.module import MODULE as WEBHOOKS
@@ -30,5 +31,6 @@ MODULES: tuple[Module, ...] = (
     PAYMENTS,
     WEBHOOKS,
     SALES,
+    RECONCILIATION,
     PROOF,
 )

@@ -1,5 +1,6 @@
 """The door for other packages: post, and ask."""
 
+from admitone.finance.ledger.clearing import Uncleared, UnclearedPage, list_uncleared, list_uncleared_by_reference
 from admitone.finance.ledger.exporting import BEGINNING, Form, export_end, export_page, headings
 from admitone.finance.ledger.model import (
     CHART,
@@ -90,6 +91,8 @@ __all__ = (
     "Transfer",
     "TransferId",
     "TrialBalance",
+    "Uncleared",
+    "UnclearedPage",
     "Weighed",
     "WeighedPage",
     "Weighing",
@@ -105,6 +108,8 @@ __all__ = (
     "headings",
     "list_placed",
     "list_transfers_of",
+    "list_uncleared",
+    "list_uncleared_by_reference",
     "net_of",
     "post",
     "preview",

@@ -1,5 +1,6 @@
 """The door for other packages: what happened to payments is recorded here, and asked here."""
 
+from admitone.finance.payments.asking import Clerk
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.commissions import Commission, hold_commissions, keep_commissions
 from admitone.finance.payments.commands.recording import record
@@ -10,7 +11,7 @@ from admitone.finance.payments.commands.refunding import (
     begin_refunds,
     plan_refunds,
 )
-from admitone.finance.payments.errands import ask_for_fees
+from admitone.finance.payments.errands import ask_about_pix, ask_for_fees
 from admitone.finance.payments.model import (
     PAID,
     AccountTold,
@@ -18,30 +19,36 @@ from admitone.finance.payments.model import (
     Owner,
     Payment,
     Recorded,
+    RefundState,
     Status,
     Told,
     is_paid,
 )
+from admitone.finance.payments.queries import find_disputed
 from admitone.finance.payments.store.payments import count_payments, find_payments, list_payments
 from admitone.finance.payments.store.references import find_refs as find_owners
 
 __all__ = (
     "PAID",
     "AccountTold",
+    "Clerk",
     "Commission",
     "KnownAccount",
     "Owner",
     "Payment",
     "PlannedRefund",
     "Recorded",
+    "RefundState",
     "RefundWanted",
     "Refunding",
     "Status",
     "Told",
+    "ask_about_pix",
     "ask_for_fees",
     "begin_refunds",
     "change_accounts",
     "count_payments",
+    "find_disputed",
     "find_owners",
     "find_payments",
     "hold_commissions",

@@ -1,11 +1,14 @@
 """What is asked about payments, without changing anything."""
 
+from collections.abc import Collection
+
 import msgspec
 
 from admitone.finance.gateways.api import Provider
 from admitone.finance.ledger import api as ledger
 from admitone.finance.payments.model import KnownAccount, Payment
 from admitone.finance.payments.onboarding import missing_of
+from admitone.finance.payments.policy import Happened
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store.accounts import find_accounts
 from admitone.finance.payments.store.standing import find_hold
@@ -25,6 +28,17 @@ async def find_with_net(tx: Tx, payment: PaymentId) -> tuple[Payment, int | None
         return None
     net = (await ledger.net_of(tx, [payment])).get((payment, found.currency))
     return found, net.minor if net else None
+
+
+async def find_disputed(tx: Tx, payments: Collection[PaymentId]) -> set[PaymentId]:
+    """Those of which a dispute is open, whatever else became of them."""
+    facts = await store.find_facts(tx, payments)
+    return {own for own, known in facts.items() if _is_disputed(Happened(known))}
+
+
+def _is_disputed(happened: Happened) -> bool:
+    every = (happened, *happened.others)
+    return any(each.opened.keys() - each.won.keys() - each.lost.keys() for each in every)
 
 
 class Standing(msgspec.Struct, frozen=True):

@@ -54,7 +54,7 @@ class Difference(msgspec.Struct, frozen=True):
 
     @property
     def where(self) -> str:
-        where = Object(MovementKind(self.kind), self.reference, self.currency).where
+        where = f"{self.kind} {self.reference or 'without a reference'}"
         return f"{where}: {self.here_currency} here, {self.currency} there" if self.here_currency else where
 
 

@@ -39,14 +39,10 @@ class Comparison:
     """In flight, or at the edge of the window."""
     left_out: int = 0
     """Buckets that differ and were not looked into: so many differences at least."""
+    matched: int = 0
+    """Movements that the ledger has as they are."""
     untold: str | None = None
     """Why it could not be made."""
-
-    @property
-    def matched(self) -> int:
-        """Objects of the provider's that are the same here."""
-        others = (*self.differing.values(), *self.timing.values())
-        return max(self.sums.objects - sum(bool(each.there) for each in others), 0)
 
 
 async def compare(look: Look, since: datetime | None = None, rounds: int = ROUNDS) -> Comparison:
@@ -103,6 +99,8 @@ class _Comparing:
                 found[about] = each
             buckets = suspects.left_out
         self._comparison.left_out = len(buckets)
+        others = (*self._comparison.differing.values(), *self._comparison.timing.values())
+        self._comparison.matched = self._sums.objects - sum(each.movements for each in others)
 
     async def look_back(self) -> None:
         """An object is compared whole: what one side moved or posted before the window belongs to it."""

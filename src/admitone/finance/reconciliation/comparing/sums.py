@@ -23,6 +23,8 @@ WEIGHT: Final = (1 << 56) - 1
 LONGEST_WAIT: Final = timedelta(days=1)
 """However long an event of ours waits in the queue: what is older is not waiting for it. And however long a look lasts:
 what says that it will move later than that is not believed."""
+LONGEST_REFERENCE: Final = 200
+"""Of what is kept of a provider's words, here too."""
 K = MovementKind
 
 
@@ -33,10 +35,6 @@ class Object(NamedTuple):
     reference: str
     currency: str
 
-    @property
-    def where(self) -> str:
-        return f"{self.kind} {self.reference or 'without a reference'}"
-
 
 def object_of(movement: Movement) -> tuple[Object, int]:
     """And how much of it. Of a charge for an organisation all goes to its account, and our fee comes back: what the
@@ -44,7 +42,7 @@ def object_of(movement: Movement) -> tuple[Object, int]:
     kind, minor = movement.kind, movement.amount_minor
     if kind is K.APPLICATION_FEE:
         kind, minor = K.TRANSFER, -minor
-    return Object(kind, movement.reference, movement.currency), minor
+    return Object(kind, movement.reference[:LONGEST_REFERENCE], movement.currency), minor
 
 
 @dataclass
@@ -117,7 +115,9 @@ class Sums:
         prefix = self._prefixes.get((kind, currency))
         if prefix is None:
             prefix = self._prefixes[kind, currency] = self.secret + f"{kind} {currency} ".encode()
-        hashed = int.from_bytes(sha256(prefix + reference.encode(errors="replace")).digest()[:HASHED])
+        hashed = int.from_bytes(
+            sha256(prefix + reference[:LONGEST_REFERENCE].encode(errors="replace")).digest()[:HASHED]
+        )
         return (hashed >> 56) % self.count, hashed & WEIGHT | 1
 
     def bucket_of(self, movement: Movement) -> int:

@@ -32,11 +32,14 @@ class Seen:
     first: datetime = NEVER
     last: datetime = EVER
     payment: PaymentId | None = None
+    movements: int = 0
+    """How many of the provider's rows it is, but for our fee."""
     rows: list[tuple[str, int]] = field(default_factory=list)
     """Of both sides, by their own names."""
 
     def see_there(self, movement: Movement, minor: int) -> None:
         self.there += minor
+        self.movements += movement.kind is not MovementKind.APPLICATION_FEE
         self._see(f"there {movement.kind}", minor, movement.at, movement.payment)
 
     def see_here(self, transfer: Placed) -> None:

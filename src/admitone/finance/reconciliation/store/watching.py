@@ -1,0 +1,43 @@
+"""What is watched over all organisations: who falls behind, and what stays open."""
+
+from datetime import datetime
+from typing import Final
+
+from admitone.finance.reconciliation.model import Late, OpenOverall
+from admitone.kernel.db import PlatformTx
+from admitone.kernel.scope import PlatformScope, Role
+
+ACROSS: Final = PlatformScope("see that every organisation is reconciled", Role.RELAY)
+MOST_COUNTED: Final = 10_000
+
+COUNT_LATE = """
+    SELECT count(*) AS organizations, min(l.behind) AS behind_at
+      FROM (SELECT COALESCE(s.compared_until, s.known_since) AS behind
+              FROM reconciliation.standing AS s
+             WHERE COALESCE(s.compared_until, s.known_since) < $1
+             ORDER BY COALESCE(s.compared_until, s.known_since)
+             LIMIT $2) AS l
+"""
+
+
+COUNT_OPEN = """
+    SELECT count(*) AS issues, min(o.first_seen_at) AS oldest_at
+      FROM (SELECT i.first_seen_at
+              FROM reconciliation.issue AS i
+             WHERE i.state = 'OPEN'
+             ORDER BY i.first_seen_at
+             LIMIT $1) AS o
+"""
+
+
+async def count_late(tx: PlatformTx, due: datetime) -> Late:
+    """Those that were not compared up to then."""
+    row = await tx.find(COUNT_LATE, due, MOST_COUNTED)
+    assert row is not None
+    return Late(row["organizations"], row["behind_at"])
+
+
+async def count_open(tx: PlatformTx) -> OpenOverall:
+    row = await tx.find(COUNT_OPEN, MOST_COUNTED)
+    assert row is not None
+    return OpenOverall(row["issues"], row["oldest_at"])
