@@ -13,4 +13,4 @@ from tests.finance.reconciliation.books import Sides
 @pytest.fixture
 async def sides(database_url: str, database: Database, batcher: Batcher) -> AsyncIterator[Sides]:
     async with an_old_world(database_url) as world:
-        yield Sides(world, database, batcher)
+        yield Sides(world, database_url, database, batcher)

@@ -1,16 +1,13 @@
 """Every class of difference is found, and none is invented."""
 
-from datetime import timedelta
-
 import pytest
 
 from admitone.finance.gateways.api import MovementKind
 from admitone.finance.ledger.api import Event
 from tests.finance.lives import FEES, PAY, a_busy_life, live
-from tests.finance.reconciliation.books import Sides
+from tests.finance.reconciliation.books import AN_HOUR, Sides
 
 K = MovementKind
-AN_HOUR = timedelta(hours=1)
 SALE = {"fee": 0, "transfer": 0}
 
 
