@@ -5,7 +5,7 @@ Runs every bench and fails when a figure that must be reached is not.
 
 import sys
 
-from bench import checkout, gateways, identity, jobs, ledger, toy, webhooks
+from bench import checkout, gateways, identity, jobs, ledger, reconciliation, toy, webhooks
 from bench.figures import Figures
 
 
@@ -16,6 +16,7 @@ def main() -> int:
     identity.measure(figures)
     ledger.measure(figures)
     gateways.measure(figures)
+    reconciliation.measure(figures)
     webhooks.measure(figures)
     checkout.measure(figures)
     if figures.missed:

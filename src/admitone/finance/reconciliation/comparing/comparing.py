@@ -6,16 +6,17 @@ that a long look is about the same moment as a short one. A window is an economy
 side only is looked for before it, on both sides, until it is found or everything was read.
 """
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from admitone.finance.gateways.port import GATEWAYS, Gateway
 from admitone.finance.ledger.api import Span
 from admitone.finance.reconciliation.comparing import streams
 from admitone.finance.reconciliation.comparing.likeness import NOT_COMPARED
-from admitone.finance.reconciliation.comparing.streams import Look, NotTold, together
+from admitone.finance.reconciliation.comparing.streams import Look, NotTold
 from admitone.finance.reconciliation.comparing.sums import LONGEST_WAIT, Object, Sums
 from admitone.finance.reconciliation.comparing.suspects import Seen, Suspects
 from admitone.finance.webhooks import api as webhooks
@@ -24,6 +25,7 @@ from admitone.kernel.ports import Unwired
 IN_FLIGHT: Final = timedelta(minutes=15)
 """Longer than a webhook, or the sweep that makes up for a lost one, takes."""
 TICK: Final = timedelta(microseconds=1)
+Page = TypeVar("Page")
 ROUNDS: Final = 5
 """How often the sides are read again because not everything that differs fitted."""
 
@@ -68,17 +70,18 @@ class _Comparing:
         self._gateways = gateways
         self._sums = comparison.sums
         self._comparison = comparison
+        self._failed = False
 
     async def sum_up(self) -> None:
         async def there() -> None:
-            async for page in streams.movements(self._look, self._gateways, self._sums.span):
+            async for page in self._until_failed(streams.movements(self._look, self._gateways, self._sums.span)):
                 self._sums.add_there(page)
 
         async def here() -> None:
-            async for page in streams.weighed(self._look, self._sums.weighing()):
+            async for page in self._until_failed(streams.weighed(self._look, self._sums.weighing())):
                 self._sums.add_here(page)
 
-        await together(there(), here())
+        await self._together(there(), here())
 
     async def name_flying(self) -> None:
         """What differs by nothing but what moved a moment ago: only that is read again."""
@@ -117,16 +120,38 @@ class _Comparing:
         known = frozenset(suspects.seen) if only_known else None
 
         async def there() -> None:
-            async for page in streams.movements(self._look, self._gateways, span):
+            async for page in self._until_failed(streams.movements(self._look, self._gateways, span)):
                 for movement in page:
                     if movement.kind not in NOT_COMPARED and movement.at in span:
                         suspects.see_there(movement, self._sums.bucket_of(movement), known)
 
         async def here() -> None:
-            async for page in streams.placed(self._look, self._sums.weighing(span), suspects.buckets):
+            placed = streams.placed(self._look, self._sums.weighing(span), suspects.buckets)
+            async for page in self._until_failed(placed):
                 suspects.see_here(page, known)
 
-        await together(there(), here())
+        await self._together(there(), here())
+
+    async def _together(self, *works: Awaitable[None]) -> None:
+        """Both sides at once: while the database adds up, we read what the provider says."""
+
+        async def one(work: Awaitable[None]) -> None:
+            try:
+                await work
+            except BaseException:
+                self._failed = True
+                raise
+
+        for outcome in await asyncio.gather(*map(one, works), return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+    async def _until_failed(self, pages: AsyncIterator[Page]) -> AsyncIterator[Page]:
+        """When the other side has failed this one ends with its page, and not in the middle of a statement."""
+        async for page in pages:
+            if self._failed:
+                return
+            yield page
 
 
 def _before(since: datetime) -> Iterator[Span]:

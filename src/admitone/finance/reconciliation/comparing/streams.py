@@ -88,17 +88,6 @@ async def placed(look: Look, weighing: Weighing, buckets: Collection[int]) -> As
         after = page.last
 
 
-async def together(*works: Awaitable[None]) -> None:
-    """At once; when one fails, the others need not go on."""
-    tasks = [asyncio.ensure_future(work) for work in works]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
 async def excused_since(tx: Tx, organization: OrganizationId) -> datetime:
     """When the first event came that is this organisation's, or may be, and has had no effect yet; else now."""
     since: datetime = tx.now
