@@ -38,6 +38,7 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "ledger.delta"): READ,
     (Role.RELAY, "payments.payment"): READ,
     (Role.RELAY, "payments.gateway_intent"): READ,
+    (Role.RELAY, "disputes.dispute"): READ,
     (Role.RELAY, "proof.verdict"): READ,
     (Role.RELAY, "reconciliation.standing"): READ,
     (Role.RELAY, "reconciliation.issue"): READ,

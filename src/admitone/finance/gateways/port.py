@@ -16,8 +16,10 @@ from admitone.finance.gateways.model import (
     AccountOrder,
     Charge,
     ChargeOrder,
+    Dispute,
     Envelope,
     EventPage,
+    EvidenceOrder,
     Method,
     MovementPage,
     Payout,
@@ -89,6 +91,14 @@ class Gateway(Protocol):
     async def refund(self, order: RefundOrder) -> Refund | Trouble: ...
 
     async def find_refund(self, order: RefundOrder) -> Refund | Trouble | None: ...
+
+    async def find_dispute(self, caller: Caller, dispute: str) -> Dispute | Trouble | None:
+        """As the provider has it on file."""
+        ...
+
+    async def answer_dispute(self, order: EvidenceOrder) -> Dispute | Trouble:
+        """Put evidence on file, and submit it if so ordered."""
+        ...
 
     async def open_account(self, order: AccountOrder) -> Account | Trouble: ...
 

@@ -1,6 +1,6 @@
 """The door for other packages: what happened to payments is recorded here, and asked here."""
 
-from admitone.finance.payments.asking import Clerk
+from admitone.finance.payments.asking import Clerk, refusal_of
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.commissions import Commission, hold_commissions, keep_commissions
 from admitone.finance.payments.commands.recording import record
@@ -12,6 +12,7 @@ from admitone.finance.payments.commands.refunding import (
     plan_refunds,
 )
 from admitone.finance.payments.errands import ask_about_pix, ask_for_fees
+from admitone.finance.payments.errors import NotRefundable, PaymentNotFound, RefundTooMuch
 from admitone.finance.payments.model import (
     PAID,
     AccountTold,
@@ -24,9 +25,10 @@ from admitone.finance.payments.model import (
     Told,
     is_paid,
 )
-from admitone.finance.payments.queries import find_disputed
-from admitone.finance.payments.store.payments import count_payments, find_payments, list_payments
+from admitone.finance.payments.queries import ToldDispute, find_disputes
+from admitone.finance.payments.store.payments import count_payments, find_payments, list_payments, lock_payments
 from admitone.finance.payments.store.references import find_refs as find_owners
+from admitone.finance.payments.store.subjects import count_of_subject, list_of_subject
 
 __all__ = (
     "PAID",
@@ -34,27 +36,35 @@ __all__ = (
     "Clerk",
     "Commission",
     "KnownAccount",
+    "NotRefundable",
     "Owner",
     "Payment",
+    "PaymentNotFound",
     "PlannedRefund",
     "Recorded",
     "RefundState",
+    "RefundTooMuch",
     "RefundWanted",
     "Refunding",
     "Status",
     "Told",
+    "ToldDispute",
     "ask_about_pix",
     "ask_for_fees",
     "begin_refunds",
     "change_accounts",
+    "count_of_subject",
     "count_payments",
-    "find_disputed",
+    "find_disputes",
     "find_owners",
     "find_payments",
     "hold_commissions",
     "is_paid",
     "keep_commissions",
+    "list_of_subject",
     "list_payments",
+    "lock_payments",
     "plan_refunds",
     "record",
+    "refusal_of",
 )

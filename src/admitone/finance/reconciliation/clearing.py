@@ -45,7 +45,8 @@ async def list_stayed(look: Look, now: datetime) -> list[Difference]:
 
 async def _over(tx: Tx, uncleared: Sequence[Uncleared], now: datetime) -> list[Difference]:
     own = sorted({each.payment for each in uncleared if each.payment})
-    known, disputed = await payments.find_payments(tx, own), await payments.find_disputed(tx, own)
+    known, disputes = await payments.find_payments(tx, own), await payments.find_disputes(tx, own)
+    disputed = {each for each, told in disputes.items() if any(not (one.won_at or one.lost_at) for one in told)}
     return [_stayed(each) for each in uncleared if has_stayed(each, now, known, disputed)]
 
 

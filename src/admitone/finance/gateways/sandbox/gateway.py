@@ -21,6 +21,7 @@ from admitone.finance.gateways.model import (
     ChargeOrder,
     Envelope,
     EventPage,
+    EvidenceOrder,
     Method,
     Movement,
     MovementKind,
@@ -35,10 +36,20 @@ from admitone.finance.gateways.model import (
 from admitone.finance.gateways.sandbox import reading
 from admitone.finance.gateways.sandbox.charges import UNEXPECTED_STATE
 from admitone.finance.gateways.sandbox.keys import Keys, source_of
-from admitone.finance.gateways.sandbox.objects import MILLION, Account, Failure, Intent, MovementRow, Payout, Refund
+from admitone.finance.gateways.sandbox.objects import (
+    MILLION,
+    Account,
+    Dispute,
+    Failure,
+    Intent,
+    MovementRow,
+    Payout,
+    Refund,
+)
 from admitone.finance.gateways.sandbox.parameters import (
     AccountParameters,
     ChargeParameters,
+    EvidenceParameters,
     LinkParameters,
     PayoutParameters,
     RefundParameters,
@@ -149,6 +160,18 @@ class SandboxGateway:
         refunds = [refund for attempt in intent.charges for refund in attempt.refunds]
         made = next((each for each in refunds if each.metadata.get("order_key") == str(order.key)), None)
         return reading.refund_of(made) if made else None
+
+    # -- Disputes
+
+    async def find_dispute(self, caller: Caller, dispute: str) -> model.Dispute | Trouble | None:
+        said = await self._get(caller, f"/v1/disputes/{quote(dispute, safe='')}")
+        return None if _is_missing(said) else _read_dispute(said)
+
+    async def answer_dispute(self, order: EvidenceOrder) -> model.Dispute | Trouble:
+        given = EvidenceParameters(evidence=dict(order.texts), submit=order.submit)
+        return _read_dispute(
+            await self._post(order.caller, f"/v1/disputes/{quote(order.dispute, safe='')}", given, order.key)
+        )
 
     # -- Accounts and payouts
 
@@ -316,6 +339,11 @@ def _read_charge(outcome: Outcome) -> model.Charge | Trouble:
     """Also where the provider says no because of what it has, and shows it: a decline, or a cancel that came late."""
     intent = _read(outcome, Intent)
     return reading.charge_of(intent) if isinstance(intent, Intent) else intent
+
+
+def _read_dispute(outcome: Outcome) -> model.Dispute | Trouble:
+    dispute = _read(outcome, Dispute)
+    return reading.dispute_of(dispute) if isinstance(dispute, Dispute) else dispute
 
 
 def _read(outcome: Outcome, kind: type[Read]) -> Read | Trouble:

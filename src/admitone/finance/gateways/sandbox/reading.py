@@ -13,6 +13,7 @@ import msgspec
 
 from admitone.finance.gateways import model
 from admitone.finance.gateways.model import (
+    DisputeStatus,
     Envelope,
     FactKind,
     ObjectType,
@@ -70,11 +71,17 @@ REFUND_STATUS: Final = {
     "canceled": FactKind.REFUND_FAILED,
 }
 DISPUTE_STATUS: Final = {
-    "needs_response": FactKind.DISPUTE_OPENED,
-    "under_review": FactKind.DISPUTE_OPENED,
-    "won": FactKind.DISPUTE_WON,
-    "lost": FactKind.DISPUTE_LOST,
+    "needs_response": DisputeStatus.NEEDS_RESPONSE,
+    "under_review": DisputeStatus.UNDER_REVIEW,
+    "won": DisputeStatus.WON,
+    "lost": DisputeStatus.LOST,
 }
+DISPUTE_STEPS: Final = {
+    DisputeStatus.NEEDS_RESPONSE: FactKind.DISPUTE_OPENED,
+    DisputeStatus.WON: FactKind.DISPUTE_WON,
+    DisputeStatus.LOST: FactKind.DISPUTE_LOST,
+}
+"""What happens to the money. That evidence is with the bank moves none."""
 PAYOUT_STATUS: Final = {
     "pending": PayoutStatus.PENDING,
     "in_transit": PayoutStatus.PENDING,
@@ -178,13 +185,31 @@ def refund_of(refund: Refund) -> model.Refund:
 
 def dispute_facts(dispute: Dispute) -> Iterator[ProviderFact]:
     """How it was opened also when it is closed: who hears of the end first has not missed the beginning."""
-    about = _refs_about(dispute.payment_intent, dispute.charge, Ref(ObjectType.DISPUTE, dispute.id))
+    about = _about_dispute(dispute)
     _known(DISPUTE_STATUS, dispute.status, about, dispute.metadata)
     for word, at in dispute.status_transitions.items():
-        kind = _known(DISPUTE_STATUS, word, about, dispute.metadata)
+        kind = DISPUTE_STEPS.get(_known(DISPUTE_STATUS, word, about, dispute.metadata))
+        if kind is None:
+            continue
         fee = 0 if kind is FactKind.DISPUTE_LOST else dispute.fee
         amount, currency, reason = dispute.amount, dispute.currency, dispute.reason
         yield _fact(kind, dispute.id, at, amount, currency, fee=fee, code=reason, charge=dispute.charge)
+
+
+def dispute_of(dispute: Dispute) -> model.Dispute:
+    details = dispute.evidence_details
+    return model.Dispute(
+        id=dispute.id,
+        charge=dispute.charge,
+        status=_known(DISPUTE_STATUS, dispute.status, _about_dispute(dispute), dispute.metadata),
+        reason=dispute.reason,
+        amount_minor=dispute.amount,
+        currency=dispute.currency.upper(),
+        opened_at=moment(dispute.status_transitions["needs_response"]),
+        due_at=moment(details.due_by * MILLION) if details.due_by else None,
+        has_evidence=details.has_evidence,
+        submissions=details.submission_count,
+    )
 
 
 def account_of(account: Account) -> model.Account:
@@ -267,8 +292,7 @@ def _of_refund(envelope: Envelope, refund: Refund) -> ProviderEvent:
 
 
 def _of_dispute(envelope: Envelope, dispute: Dispute) -> ProviderEvent:
-    refs = _refs_about(dispute.payment_intent, dispute.charge, Ref(ObjectType.DISPUTE, dispute.id))
-    return _about_charge(envelope, refs, list(dispute_facts(dispute)), dispute.metadata)
+    return _about_charge(envelope, _about_dispute(dispute), list(dispute_facts(dispute)), dispute.metadata)
 
 
 def _of_balance(envelope: Envelope, balance: Balance) -> ProviderEvent:
@@ -329,7 +353,9 @@ _TYPES: Final[dict[str, tuple[Any, Callable[[Envelope, Any], ProviderEvent]]]] =
     **dict.fromkeys(("checkout.session.completed", "checkout.session.expired"), (Session, _of_session)),
     "charge.refunded": (Attempt, _of_attempt),
     "charge.refund.updated": (Refund, _of_refund),
-    **dict.fromkeys(("charge.dispute.created", "charge.dispute.closed"), (Dispute, _of_dispute)),
+    **dict.fromkeys(
+        ("charge.dispute.created", "charge.dispute.updated", "charge.dispute.closed"), (Dispute, _of_dispute)
+    ),
     "balance.available": (Balance, _of_balance),
     "account.updated": (Account, _of_account),
     **dict.fromkeys(("payout.paid", "payout.failed"), (Payout, _of_payout)),
@@ -382,6 +408,10 @@ def _asked_by(name: str) -> Ref:
 
 def _refs_about(intent: str, charge: str, *more: Ref) -> tuple[Ref, ...]:
     return (_asked_by(intent), Ref(ObjectType.CHARGE, charge), *more)
+
+
+def _about_dispute(dispute: Dispute) -> tuple[Ref, ...]:
+    return _refs_about(dispute.payment_intent, dispute.charge, Ref(ObjectType.DISPUTE, dispute.id))
 
 
 def _id_in(metadata: Mapping[str, str], name: str, kind: type[OwnId]) -> OwnId | None:

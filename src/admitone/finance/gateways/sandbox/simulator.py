@@ -251,6 +251,8 @@ class Simulator:
             self._tell(step, type_, about, at, key)
         for movement in step.movements:
             self.journal.append_movement(movement.organization, msgspec.json.encode(movement))
+        for name in step.parts:
+            self.journal.add_part(name, thing.id)
         for due_at, deed in step.timers:
             self.journal.put_timer(due_at, deed, thing.id)
         return thing

@@ -19,6 +19,7 @@ from admitone.finance.payments.books import fresh_postings
 from admitone.finance.payments.errors import ForeignReference, PaymentNotFound
 from admitone.finance.payments.facts import (
     AttemptsSpent,
+    DisputeRecorded,
     PaymentBooked,
     PaymentContradicted,
     PaymentIncomplete,
@@ -45,6 +46,7 @@ from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import receipts as receipt_store
 from admitone.finance.payments.store.payments import Move
 from admitone.finance.payments.store.references import Belonging, claim_refs
+from admitone.finance.payments.store.subjects import insert_subjects
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
@@ -53,6 +55,7 @@ from admitone.kernel.scope import Caller
 from admitone.kernel.telemetry import logger
 
 ENDINGS: Final = (FactKind.REFUNDED, FactKind.DISPUTE_LOST)
+DISPUTES: Final = (FactKind.DISPUTE_OPENED, FactKind.DISPUTE_WON, FactKind.DISPUTE_LOST)
 FEES: Final = (FactKind.FEE, FactKind.FEE_ADJUSTMENT)
 
 
@@ -188,11 +191,14 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
         await ledger.post(tx, postings)
     await store.insert_facts(tx, {own: history.news for own, history in changed.items()})
     await store.stand(tx, [*moves.values()])
+    await insert_subjects(tx, [move.payment for move in moves.values() if move.is_applied_now])
     await _keep_receipts(tx, changed, rivals)
     for own, history in unique.items():
         if own in moves:
             _publish(tx, history.caller, moves[own], is_booked=own in booked)
             _publish_refunds(tx, history)
+        if any(fact.kind in DISPUTES for fact in history.news):
+            tx.publish(history.caller, DisputeRecorded(payment_id=own))
         if history.must_ask or (own in moves and moves[own].standing.must_ask):
             tx.publish(history.caller, PaymentIncomplete(payment_id=own))
         if history.contradiction:
