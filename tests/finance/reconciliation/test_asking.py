@@ -16,7 +16,7 @@ FEES_POSTED = """
 """
 
 
-@pytest.mark.covers("PAY-054", "FIN-043")
+@pytest.mark.covers("FIN-043")
 async def test_a_lost_webhook_is_made_up_for_and_no_issue(sides: Sides, superuser: asyncpg.Connection):
     payment, charge = await sides.world.opened(sides.world.shop.sells(sides.world.buyer.identity, 5000))
     sides.world.simulator.act("pay", charge)

@@ -1,8 +1,10 @@
 """Every class of difference is found, and none is invented."""
 
+import asyncpg
 import pytest
 
-from admitone.finance.gateways.api import MovementKind
+from admitone.finance.gateways.api import MovementKind, Provider
+from admitone.finance.gateways.port import GATEWAYS, Gateways, SandboxGateway
 from admitone.finance.ledger.api import Event
 from tests.finance.lives import FEES, PAY, a_busy_life, live
 from tests.finance.reconciliation.books import AN_HOUR, Sides
@@ -56,3 +58,29 @@ async def test_every_class_is_found_as_what_it_is(sides: Sides):
     assert (run.counts["DUPLICATE"], run.counts["TIMING"], run.counts["MATCHED"]) == (2, 1, 3)
     [other] = [each.found for each in await sides.issues() if each.found.difference == "CURRENCY"]
     assert (other.here_currency, other.currency) == ("BRL", "EUR")
+
+
+class Silent(SandboxGateway):
+    """A provider that shows no journal."""
+
+    provider = Provider.OPENPIX
+    abilities = frozenset()
+
+
+async def test_what_went_through_a_provider_without_a_journal_is_compared_with_nothing(
+    sides: Sides, superuser: asyncpg.Connection
+):
+    world = sides.world
+    await live(world, (PAY, FEES))
+    unseen, _ = await world.opened(world.shop.sells(world.buyer.identity, 5000))
+    await superuser.execute("UPDATE payments.payment SET provider = 'openpix' WHERE id = $1", unseen.uuid)
+    await sides.posted(Event.CAPTURED, "ox_1", payment=unseen, gross=5000, **SALE)
+    sides.moved(777, "ch_nobody")
+    both = Gateways([world.gateway, Silent.in_process(world.simulator)])
+    with GATEWAYS.wired(both):
+        run = await sides.run()
+    assert await sides.open() == {("MISSING_HERE", "CHARGE", "ch_nobody", 0, 777)}
+    assert (run.counts["NOT_COMPARED"], run.counts["MATCHED"], run.counts["TRANSFERS"]) == (1, 3, 3)
+    assert run.state == "DONE"
+    await sides.run()
+    assert ("MISSING_THERE", "CHARGE", "ox_1", 5000, 0) in await sides.open(), "without it, who else moved it?"

@@ -82,7 +82,25 @@ async def test_every_organisation_is_compared_once_a_day(sides: Sides, superuser
     await superuser.execute("DELETE FROM kernel.job WHERE kind = 'reconciliation.reconcile'")
 
 
-@pytest.mark.covers("MOR-046", "KPI-041")
+async def test_whoever_was_left_behind_is_compared_within_the_hour(sides: Sides, superuser: asyncpg.Connection):
+    """A provider that was silent in the night costs no day."""
+    await superuser.execute("DELETE FROM reconciliation.standing")
+    await sides.run()
+    own, desk = sides.world.organization.uuid, Desk(sides.database, sides.batcher)
+    behind = "UPDATE reconciliation.standing SET compared_until = $2 WHERE organization_id = $1"
+    await superuser.execute(behind, own, DUE + timedelta(minutes=1))
+    await errands.catch_up.work(desk, firing(DUE + timedelta(minutes=35)))
+    assert await superuser.fetchval(JOBS, own) == 0, "it was compared"
+    await superuser.execute(behind, own, DUE - timedelta(minutes=1))
+    await errands.catch_up.work(desk, firing(DUE + timedelta(minutes=20)))
+    assert await superuser.fetchval(JOBS, own) == 0, "it has its time"
+    for _ in range(2):
+        await errands.catch_up.work(desk, firing(DUE + timedelta(minutes=35)))
+    assert await superuser.fetchval(JOBS, own) == 1
+    await superuser.execute("DELETE FROM kernel.job WHERE kind = 'reconciliation.reconcile'")
+
+
+@pytest.mark.covers("MOR-046")
 async def test_the_daily_report_has_counts_sums_and_what_is_open(sides: Sides):
     sides.moved(5000, "ch_1")
     await sides.posted(Event.CAPTURED, "ch_1", gross=5000, fee=0, transfer=0)

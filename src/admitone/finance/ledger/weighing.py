@@ -112,6 +112,8 @@ class Placed(NamedTuple):
     entry_type: EntryType
     payment: PaymentId | None
     at: datetime
+    weight: int
+    inward_minor: int
 
 
 class WeighedPage(msgspec.Struct, frozen=True):
@@ -139,10 +141,11 @@ async def weigh(tx: Tx, weighing: Weighing, after: UUID, most: int = PAGE) -> We
 
 
 async def list_placed(
-    tx: Tx, weighing: Weighing, buckets: Collection[int], after: UUID, most: int = PAGE
+    tx: Tx, weighing: Weighing, buckets: Collection[int] | None, after: UUID, most: int = PAGE
 ) -> PlacedPage:
-    """The transfers after that one which fall into these buckets."""
-    rows = await store.list_placed(tx, after, most, weighing.likeness.names, *_said(weighing), sorted(buckets))
+    """The transfers after that one which fall into these buckets; into any, if none are named."""
+    chosen = None if buckets is None else sorted(buckets)
+    rows = await store.list_placed(tx, after, most, weighing.likeness.names, *_said(weighing), chosen)
     transfers = tuple(
         Placed(
             row["bucket"],
@@ -153,6 +156,8 @@ async def list_placed(
             EntryType(row["entry_type"]),
             PaymentId(row["payment_id"]) if row["payment_id"] else None,
             row["posted_at"],
+            row["weight"],
+            row["inward_minor"],
         )
         for row in rows
         if row["bucket"] is not None

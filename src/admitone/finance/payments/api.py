@@ -26,7 +26,13 @@ from admitone.finance.payments.model import (
     is_paid,
 )
 from admitone.finance.payments.queries import ToldDispute, find_disputes
-from admitone.finance.payments.store.payments import count_payments, find_payments, list_payments, lock_payments
+from admitone.finance.payments.store.payments import (
+    count_payments,
+    find_payments,
+    find_through,
+    list_payments,
+    lock_payments,
+)
 from admitone.finance.payments.store.references import find_refs as find_owners
 from admitone.finance.payments.store.subjects import count_of_subject, list_of_subject
 
@@ -58,6 +64,7 @@ __all__ = (
     "find_disputes",
     "find_owners",
     "find_payments",
+    "find_through",
     "hold_commissions",
     "is_paid",
     "keep_commissions",

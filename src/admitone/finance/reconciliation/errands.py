@@ -4,7 +4,7 @@ Promise: a day's run of an organisation is made once, under the key of that day;
 compared twice. One organisation that cannot be compared keeps nobody else waiting.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -16,7 +16,7 @@ from admitone.finance.reconciliation.alerting import EVENTS_WAITING, LAG, is_ove
 from admitone.finance.reconciliation.facts import ReconciliationOfAllWanted, ReconciliationWanted
 from admitone.finance.reconciliation.model import Beginning, Figures, Late, OpenOverall, RunId
 from admitone.finance.reconciliation.running import Reconciler
-from admitone.finance.reconciliation.store.watching import ACROSS, count_late, count_open
+from admitone.finance.reconciliation.store.watching import ACROSS, START, count_late, count_open, list_late
 from admitone.finance.webhooks import api as webhooks
 from admitone.kernel.alerts import ALERTS, Alert, AlertRule, Resolution, raise_alerts, resolve_alerts
 from admitone.kernel.bulk import store as organizations
@@ -26,9 +26,12 @@ from admitone.kernel.scope import Caller
 from admitone.kernel.telemetry import logger
 
 RECONCILING: Final = Lane("reconciliation", places=2)
-WATCHING: Final = Lane("reconciliation_watch", places=1)
+ERRANDS: Final = Lane("reconciliation_errands", places=3)
+"""What is short, and must not wait behind a run that lasts."""
 PAGE: Final = 500
 A_DAY: Final = timedelta(days=1)
+GRACE: Final = timedelta(minutes=30)
+"""How long the daily runs have before anybody is thought to be left behind."""
 
 
 @errand("reconciliation.reconcile", lane=RECONCILING, seconds=7_200)
@@ -39,14 +42,14 @@ async def reconcile(desk: Desk, wanted: Delivered[ReconciliationWanted]) -> None
     )
 
 
-@errand("reconciliation.reconcile_all", lane=RECONCILING, seconds=3_600)
+@errand("reconciliation.reconcile_all", lane=ERRANDS, seconds=3_600)
 async def reconcile_all(desk: Desk, wanted: Delivered[ReconciliationOfAllWanted]) -> None:
     """Somebody wants everybody's."""
     said = wanted.payload
     await _enqueue_each(desk, wanted.caller, f"reconciliation:{said.run_id}", said.since, onward=False)
 
 
-@errand("reconciliation.daily", lane=RECONCILING, seconds=3_600)
+@errand("reconciliation.daily", lane=ERRANDS, seconds=3_600)
 async def reconcile_daily(desk: Desk, firing: Delivered[Firing]) -> None:
     """By schedule: what moved since the last time, of every organisation, with its report (MOR-043, MOR-046)."""
     key = f"reconciliation.daily:{firing.payload.at:%Y-%m-%dT%H:%MZ}"
@@ -59,20 +62,33 @@ DAILY: Final = Schedule("reconciliation.daily", "10 4 * * *", reconcile_daily)
 async def _enqueue_each(desk: Desk, caller: Caller, key: str, since: datetime | None, *, onward: bool) -> None:
     after = UUID(int=0)
     while page := await desk.database.read(ACROSS, organizations.list_organizations, after, PAGE):
-        jobs = [
-            replace(
-                Job.of(
-                    reconcile, ReconciliationWanted(run_id=RunId.new(), since=since, onward=onward), caller, key=key
-                ),
-                organization_id=each.uuid,
-            )
-            for each in page
-        ]
-        await desk.database.run(ACROSS, partial(enqueue, jobs=jobs))
+        await _enqueue(desk, caller, key, [each.uuid for each in page], since, onward=onward)
         after = page[-1].uuid
 
 
-@errand("reconciliation.pix", lane=RECONCILING, seconds=600)
+async def _enqueue(
+    desk: Desk, caller: Caller, key: str, whose: Sequence[UUID], since: datetime | None = None, *, onward: bool
+) -> None:
+    wanted = [ReconciliationWanted(run_id=RunId.new(), since=since, onward=onward) for _ in whose]
+    jobs = [
+        replace(Job.of(reconcile, each, caller, key=key), organization_id=own)
+        for own, each in zip(whose, wanted, strict=True)
+    ]
+    await desk.database.run(ACROSS, partial(enqueue, jobs=jobs))
+
+
+@errand("reconciliation.catch_up", lane=ERRANDS, seconds=600)
+async def catch_up(desk: Desk, firing: Delivered[Firing]) -> None:
+    """By schedule, every hour: whom a silent provider, or a worker that died, left behind is compared once more."""
+    at, after = firing.payload.at, START
+    [due] = DAILY.due(at - 2 * A_DAY, at - GRACE)
+    key = f"reconciliation.catch_up:{at:%Y-%m-%dT%H:%MZ}"
+    while page := await desk.database.read(ACROSS, list_late, due, after, PAGE):
+        await _enqueue(desk, firing.caller, key, [own for _, own in page], onward=True)
+        after = page[-1]
+
+
+@errand("reconciliation.pix", lane=ERRANDS, seconds=600)
 async def reconcile_pix(desk: Desk, firing: Delivered[Firing]) -> None:
     """By schedule, every hour: PIX of the last day that waits for its buyer, as far as we know (PAY-055, U-31)."""
     asked = await payments.ask_about_pix(desk, firing.caller, firing.payload.at - A_DAY)
@@ -82,7 +98,7 @@ async def reconcile_pix(desk: Desk, firing: Delivered[Firing]) -> None:
 # -- Whether it was done (OPS-002)
 
 
-@errand("reconciliation.watch", lane=WATCHING)
+@errand("reconciliation.watch", lane=ERRANDS)
 async def watch(desk: Desk, firing: Delivered[Firing]) -> None:
     """By schedule, every few minutes."""
 

@@ -121,6 +121,8 @@ class Counted(StrEnum):
 
     MATCHED = "MATCHED"
     TIMING = "TIMING"
+    NOT_COMPARED = "NOT_COMPARED"
+    """Transfers of payments through a provider that shows no journal."""
     MORE = "MORE"
     """Groups that differ and did not fit: so many differences at least."""
     ROUNDED = "ROUNDED"

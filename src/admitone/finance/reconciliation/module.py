@@ -41,6 +41,7 @@ MODULE = Module(
         errands.reconcile,
         errands.reconcile_all,
         errands.reconcile_daily,
+        errands.catch_up,
         errands.reconcile_pix,
         errands.watch,
     ),
@@ -50,10 +51,11 @@ MODULE = Module(
     ),
     schedules=(
         errands.DAILY,
+        Schedule("reconciliation.catch_up", "45 * * * *", errands.catch_up),
         Schedule("reconciliation.pix", "25 * * * *", errands.reconcile_pix),
         Schedule("reconciliation.watch", "*/5 * * * *", errands.watch),
     ),
     alerts=RULES,
-    listed_statements=("store.watching.COUNT_LATE", "store.watching.COUNT_OPEN"),
+    listed_statements=("store.watching.COUNT_LATE", "store.watching.LIST_LATE", "store.watching.COUNT_OPEN"),
     listed_indexes=("standing_by_lag", "issue_by_age"),
 )

@@ -178,6 +178,7 @@ def _counts(comparison: Comparison) -> dict[str, int]:
         Counted.TRANSFERS: sums.transfers,
         Counted.MATCHED: comparison.matched,
         Counted.TIMING: len(comparison.timing),
+        Counted.NOT_COMPARED: comparison.not_compared,
         Counted.MORE: comparison.left_out,
         **dict.fromkeys(DifferenceClass, 0),
     }

@@ -49,6 +49,8 @@ def _finding(comparison: Comparison) -> Finding:
     differences.add(named)
     differences.add(Difference(Word.MORE, f"group {number + 1}") for number in range(comparison.left_out))
     counts = {"movements": sums.movements, "transfers": sums.transfers, "inFlight": len(comparison.timing)}
+    if comparison.not_compared:
+        counts["notCompared"] = comparison.not_compared
     for word, name in COUNTED.items():
         counts[name] = sum(each.word is word for each in named)
     sides = {currency: Both(here, there) for currency, (there, here) in sorted(sums.moved.items())}

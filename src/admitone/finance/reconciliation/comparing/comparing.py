@@ -7,16 +7,16 @@ side only is looked for before it, on both sides, until it is found or everythin
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
-from admitone.finance.gateways.port import GATEWAYS, Gateway
+from admitone.finance.gateways.port import GATEWAYS
 from admitone.finance.ledger.api import Span
 from admitone.finance.reconciliation.comparing import streams
 from admitone.finance.reconciliation.comparing.likeness import NOT_COMPARED
-from admitone.finance.reconciliation.comparing.streams import Look, NotTold
+from admitone.finance.reconciliation.comparing.streams import Journals, Look, NotTold
 from admitone.finance.reconciliation.comparing.sums import LONGEST_WAIT, Object, Sums
 from admitone.finance.reconciliation.comparing.suspects import Seen, Suspects
 from admitone.finance.webhooks import api as webhooks
@@ -41,6 +41,8 @@ class Comparison:
     """In flight, or at the edge of the window."""
     left_out: int = 0
     """Buckets that differ and were not looked into: so many differences at least."""
+    not_compared: int = 0
+    """Transfers of payments through a provider that shows no journal."""
     matched: int = 0
     """Movements that the ledger has as they are."""
     untold: str | None = None
@@ -54,7 +56,7 @@ async def compare(look: Look, since: datetime | None = None, rounds: int = ROUND
     sums = Sums(since, max(min(began, excused) - IN_FLIGHT, began - LONGEST_WAIT), began)
     comparison = Comparison(sums)
     try:
-        comparing = _Comparing(look, GATEWAYS().all(), comparison)
+        comparing = _Comparing(look, Journals.of(GATEWAYS().all()), comparison)
         await comparing.sum_up()
         await comparing.name_flying()
         await comparing.name_differing(rounds)
@@ -65,23 +67,30 @@ async def compare(look: Look, since: datetime | None = None, rounds: int = ROUND
 
 
 class _Comparing:
-    def __init__(self, look: Look, gateways: Sequence[Gateway], comparison: Comparison) -> None:
+    def __init__(self, look: Look, journals: Journals, comparison: Comparison) -> None:
         self._look = look
-        self._gateways = gateways
+        self._journals = journals
         self._sums = comparison.sums
         self._comparison = comparison
         self._failed = False
 
     async def sum_up(self) -> None:
         async def there() -> None:
-            async for page in self._until_failed(streams.movements(self._look, self._gateways, self._sums.span)):
+            async for page in self._until_failed(streams.movements(self._look, self._journals, self._sums.span)):
                 self._sums.add_there(page)
 
         async def here() -> None:
             async for page in self._until_failed(streams.weighed(self._look, self._sums.weighing())):
                 self._sums.add_here(page)
 
-        await self._together(there(), here())
+        await self._together(there(), self._sum_up_shown() if self._journals.silent else here())
+
+    async def _sum_up_shown(self) -> None:
+        """Whose provider a transfer went through, its payment knows: where some are silent, each is looked at."""
+        placed = streams.placed(self._look, self._sums.weighing(), None, self._journals.silent)
+        async for page, unseen in self._until_failed(placed):
+            self._sums.add_here(self._sums.weighed(page))
+            self._comparison.not_compared += unseen
 
     async def name_flying(self) -> None:
         """What differs by nothing but what moved a moment ago: only that is read again."""
@@ -120,14 +129,15 @@ class _Comparing:
         known = frozenset(suspects.seen) if only_known else None
 
         async def there() -> None:
-            async for page in self._until_failed(streams.movements(self._look, self._gateways, span)):
+            async for page in self._until_failed(streams.movements(self._look, self._journals, span)):
                 for movement in page:
                     if movement.kind not in NOT_COMPARED and movement.at in span:
                         suspects.see_there(movement, self._sums.bucket_of(movement), known)
 
         async def here() -> None:
-            placed = streams.placed(self._look, self._sums.weighing(span), suspects.buckets)
-            async for page in self._until_failed(placed):
+            weighing, silent = self._sums.weighing(span), self._journals.silent
+            placed = streams.placed(self._look, weighing, suspects.buckets, silent)
+            async for page, _ in self._until_failed(placed):
                 suspects.see_here(page, known)
 
         await self._together(there(), here())

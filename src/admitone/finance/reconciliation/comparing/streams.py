@@ -7,10 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from admitone.finance.gateways.api import Movement, MovementPage
+from admitone.finance.gateways.api import Ability, Movement, MovementPage, Provider
 from admitone.finance.gateways.port import Gateway
 from admitone.finance.ledger import api as ledger
 from admitone.finance.ledger.api import PlacedPage, Span, Weighing
+from admitone.finance.payments import api as payments
+from admitone.finance.sources.api import PaymentId
 from admitone.finance.webhooks import api as webhooks
 from admitone.kernel.db import Tx
 from admitone.kernel.ids import OrganizationId
@@ -44,10 +46,23 @@ class Look:
     """How far it is: so many rows more."""
 
 
-async def movements(look: Look, gateways: Sequence[Gateway], span: Span) -> AsyncIterator[Sequence[Movement]]:
+@dataclass(frozen=True)
+class Journals:
+    """Whose there are: those that are shown are compared, and what went through others is compared with nothing."""
+
+    shown: tuple[Gateway, ...]
+    silent: frozenset[Provider]
+
+    @classmethod
+    def of(cls, gateways: Sequence[Gateway]) -> "Journals":
+        shown = tuple(each for each in gateways if Ability.MOVEMENTS in each.abilities)
+        return cls(shown, frozenset(each.provider for each in gateways) - {each.provider for each in shown})
+
+
+async def movements(look: Look, journals: Journals, span: Span) -> AsyncIterator[Sequence[Movement]]:
     """What providers moved, of a span and a little around it, in pages."""
     over = span.until + OUT_OF_TURN if span.until else None
-    for gateway in gateways:
+    for gateway in journals.shown:
         cursor: str | None = None
         while True:
             page = await _page(look, gateway, cursor, span.since)
@@ -76,16 +91,28 @@ async def weighed(look: Look, weighing: Weighing) -> AsyncIterator[tuple[ledger.
         after = page.last
 
 
-async def placed(look: Look, weighing: Weighing, buckets: Collection[int]) -> AsyncIterator[tuple[ledger.Placed, ...]]:
-    """The same, transfer by transfer, of some buckets."""
+async def placed(
+    look: Look, weighing: Weighing, buckets: Collection[int] | None, silent: Collection[Provider]
+) -> AsyncIterator[tuple[list[ledger.Placed], int]]:
+    """The same, transfer by transfer, of some buckets or of all; without those of payments through silent providers,
+    of which it is said how many they were."""
     after, end = weighing.span.ids
     while after < end:
         page: PlacedPage = await look.read(ledger.list_placed, weighing, buckets, after)
         if not page.looked_at:
             return
-        yield page.transfers
+        unseen = await _paid_through(look, silent, page.transfers) if silent else set()
+        shown = [each for each in page.transfers if each.payment not in unseen]
+        yield shown, len(page.transfers) - len(shown)
         look.tell(page.looked_at)
         after = page.last
+
+
+async def _paid_through(
+    look: Look, silent: Collection[Provider], transfers: Sequence[ledger.Placed]
+) -> set[PaymentId | None]:
+    named = sorted({each.payment for each in transfers if each.payment})
+    return set(await look.read(payments.find_through, named, silent)) if named else set()
 
 
 async def excused_since(tx: Tx, organization: OrganizationId) -> datetime:

@@ -6,14 +6,14 @@ object, so that a bucket is nothing exactly if every object in it is the same on
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Final, NamedTuple
 
 from admitone.finance.gateways.api import Movement, MovementKind
-from admitone.finance.ledger.api import Span, Weighed, Weighing
+from admitone.finance.ledger.api import Placed, Span, Weighed, Weighing
 from admitone.finance.reconciliation.comparing.likeness import COMES_IN, LIKENESS, NOT_COMPARED
 
 BUCKETS: Final = 16_384
@@ -108,6 +108,13 @@ class Sums:
             self.young_buckets[bucket] -= young
             self.moved.setdefault(currency, [0, 0])[1] += inward
             self.transfers += transfers
+
+    def weighed(self, transfers: Iterable[Placed]) -> Iterator[Weighed]:
+        """Each by itself."""
+        for each in transfers:
+            weighed = each.weight * each.minor
+            young = weighed if self.is_young(each.at) else 0
+            yield Weighed(each.bucket, each.currency, weighed, young, each.inward_minor, 1)
 
     def place(self, kind: str, reference: str, currency: str) -> tuple[int, int]:
         """In which bucket, and how it weighs there: by a secret, so that nobody finds amounts that cancel each other

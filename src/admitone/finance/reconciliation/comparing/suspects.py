@@ -32,6 +32,7 @@ class Seen:
     first: datetime = NEVER
     last: datetime = EVER
     payment: PaymentId | None = None
+    """As we have it; else as the provider says."""
     movements: int = 0
     """How many of the provider's rows it is, but for our fee."""
     rows: list[tuple[str, int]] = field(default_factory=list)
@@ -39,18 +40,19 @@ class Seen:
 
     def see_there(self, movement: Movement, minor: int) -> None:
         self.there += minor
+        self.payment = self.payment or movement.payment
         self.movements += movement.kind is not MovementKind.APPLICATION_FEE
-        self._see(f"there {movement.kind}", minor, movement.at, movement.payment)
+        self._see(f"there {movement.kind}", minor, movement.at)
 
     def see_here(self, transfer: Placed) -> None:
         self.here += transfer.minor
+        self.payment = transfer.payment or self.payment
         if transfer.entry_type is SAYS_ITSELF:
             self.rounded += transfer.minor
-        self._see(f"here {transfer.entry_type}", transfer.minor, transfer.at, transfer.payment)
+        self._see(f"here {transfer.entry_type}", transfer.minor, transfer.at)
 
-    def _see(self, name: str, minor: int, at: datetime, payment: PaymentId | None) -> None:
+    def _see(self, name: str, minor: int, at: datetime) -> None:
         self.first, self.last = min(self.first, at), max(self.last, at)
-        self.payment = self.payment or payment
         if len(self.rows) < MOST_ROWS:
             self.rows.append((name, minor))
 

@@ -118,7 +118,8 @@ CLOSE = """
 """
 
 
-# What a run looked at, and did not see: it lies within what was looked at, and nobody saw it since.
+# What a run looked at, and did not see: it lies within what was looked at, and nobody saw it since. What stayed is
+# looked at from the beginning, whatever the window.
 CLOSE_UNSEEN = f"""
     UPDATE reconciliation.issue AS i
        SET state = 'CLOSED', closed_how = 'RESOLVED_BY_ITSELF', closed_at = $2
@@ -128,7 +129,7 @@ CLOSE_UNSEEN = f"""
                      WHERE u.organization_id = $1
                        AND u.state = 'OPEN'
                        AND u.last_seen_at < $3
-                       AND u.moved_at >= $4
+                       AND (u.moved_at >= $4 OR u.class = 'STAYED')
                      ORDER BY u.last_seen_at
                      LIMIT $5)
     RETURNING {COLUMNS}
@@ -185,6 +186,7 @@ FIND_OLDEST = """
       FROM reconciliation.issue
      WHERE organization_id = $1
        AND state = 'OPEN'
+       AND class <> 'STAYED'
 """
 
 
@@ -263,7 +265,7 @@ async def sum_open(tx: Tx) -> list[OpenIssues]:
 
 
 async def find_oldest(tx: Tx) -> datetime | None:
-    """When the first of what is open moved."""
+    """When the first of what is open and compared with a provider moved."""
     row = await tx.find(FIND_OLDEST)
     moved_at: datetime | None = row["moved_at"] if row else None
     return moved_at

@@ -106,7 +106,7 @@ async def lock_standing(tx: Tx) -> datetime | None:
 async def begin(tx: Tx, run: RunId, since: datetime | None, caller: Caller, patience: timedelta) -> bool:
     """False if it has ended before."""
     await tx.execute(ABANDON, tx.now, tx.now - patience)
-    leaving = [RunState.QUEUED, *RUN.leaving(RunState.RUNNING)]
+    leaving = list(RUN.leaving(RunState.RUNNING))
     return await tx.execute(BEGIN_RUN, run.uuid, since, caller.correlation_id, tx.now, leaving) == 1
 
 
