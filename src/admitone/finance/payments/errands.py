@@ -274,6 +274,23 @@ async def _fetch_fees(desk: Desk, caller: Caller, since: datetime, only: Organiz
     await _sweep(page, ask)
 
 
+async def ask_about_pix(desk: Desk, caller: Caller, since: datetime) -> int:
+    """Ask for every PIX charge that waits, and whose time did not end before that instant: what is paid there is
+    recorded, what ended there is closed (PAY-055). How many there were."""
+    clerk, asked = Clerk.at(desk), 0
+
+    async def ask(left: Left) -> object:
+        nonlocal asked
+        asked += 1
+        return await clerk.ask(left.organization, left.payment, caller)
+
+    async def page(after: Left | None) -> list[Left]:
+        return await desk.database.read(SWEEPING, sweeping.list_pending_pix, since, after, PAGE)
+
+    await _sweep(page, ask)
+    return asked
+
+
 async def _sweep(
     page: Callable[[Left | None], Awaitable[list[Left]]], see_to: Callable[[Left], Awaitable[object]]
 ) -> None:

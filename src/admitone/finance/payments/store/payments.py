@@ -291,6 +291,15 @@ FIND_FACTS = """
 """
 
 
+FIND_THROUGH = """
+    SELECT id
+      FROM payments.payment
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+       AND provider = ANY($3::text[])
+"""
+
+
 class FactRow(RecordedFact, frozen=True, kw_only=True):
     payment_id: UUID
     recorded_at: datetime
@@ -332,6 +341,13 @@ async def find_decisive(tx: Tx, checkouts: Collection[Checkout]) -> dict[Source,
 async def find_payments(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, Payment]:
     rows = await tx.fetch(FIND_PAYMENTS, sorted(each.uuid for each in ids))
     return {PaymentId(row["id"]): payment_of(row) for row in rows}
+
+
+async def find_through(tx: Tx, ids: Collection[PaymentId], providers: Collection[Provider]) -> set[PaymentId]:
+    """Those that go through one of these providers."""
+    named = [provider.value for provider in providers]
+    rows = await tx.fetch(FIND_THROUGH, sorted(each.uuid for each in ids), named)
+    return {PaymentId(row["id"]) for row in rows}
 
 
 async def list_payments(tx: Tx, before: UUID, status: str | None, limit: int) -> list[Payment]:
