@@ -33,7 +33,7 @@ from admitone.finance.payments.policy import Receipt, asked_at
 from admitone.finance.payments.store import receipts as receipt_store
 from admitone.finance.payments.store import sweeping
 from admitone.finance.payments.store.accounts import find_accounts
-from admitone.finance.payments.store.payments import find_facts
+from admitone.finance.payments.store.facts import find_facts
 from admitone.finance.payments.store.sweeping import SWEEPING, Left
 from admitone.finance.sources.api import LatePayment, PaymentId
 from admitone.kernel.alerts import (
