@@ -157,13 +157,6 @@ async def test_another_organisations_differences_are_its_own(sides: Sides):
         assert (await others.open(), run.counts["MATCHED"]) == (set(), 3)
 
 
-@pytest.mark.covers("MOR-035")
-async def test_a_payout_that_nobody_here_ordered_is_an_issue(sides: Sides):
-    sides.moved(85_000, "po_unknown", MovementKind.PAYOUT)
-    await sides.run()
-    assert await sides.open() == {("MISSING_HERE", "PAYOUT", "po_unknown", 0, 85_000)}
-
-
 # -- Windows
 
 

@@ -5,10 +5,11 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 import pytest
 
-from admitone.finance.gateways.api import Method
+from admitone.finance.gateways.api import Method, MovementKind
 from admitone.finance.gateways.sandbox.faults import Faults
 from admitone.finance.ledger.api import Event
 from admitone.finance.payments.model import Status
+from admitone.finance.payouts.facts import PayoutUnknown
 from admitone.finance.reconciliation import errands
 from admitone.finance.reconciliation.alerting import EVENTS_WAITING, LAG, is_overdue
 from admitone.finance.reconciliation.commands import want
@@ -130,6 +131,30 @@ async def test_whoever_wants_it_for_all_has_it_for_each(sides: Sides, superuser:
     for _ in range(2):
         await errands.reconcile_all.work(desk, told)
     assert await superuser.fetchval(JOBS, sides.world.organization.uuid) == 1
+    await superuser.execute("DELETE FROM kernel.job WHERE kind = 'reconciliation.reconcile'")
+
+
+@pytest.mark.covers("MOR-035")
+async def test_a_payout_that_is_not_ours_has_books_compared_and_is_an_issue(
+    sides: Sides, superuser: asyncpg.Connection
+):
+    """Told as often as it is: once compared, when nothing of it can be in flight."""
+    desk, own, now = Desk(sides.database, sides.batcher), sides.world.organization, datetime.now(UTC)
+    sides.moved(85_000, "po_unknown", MovementKind.PAYOUT)
+    said = {"provider": "sandbox", "reference": "po_unknown", "status": "PAID", "amount_minor": 85_000}
+    fact = PayoutUnknown(currency="EUR", at=now, **said)
+    for _ in range(2):
+        await errands.see_to_payout.work(desk, Delivered(uuid7(), own, fact, Caller(), "k", None, 1, now))
+    rows = await superuser.fetch(
+        "SELECT id, payload, run_at FROM kernel.job WHERE organization_id = $1 AND kind = $2",
+        own.uuid,
+        "reconciliation.reconcile",
+    )
+    [job] = rows
+    assert job["run_at"] - now >= timedelta(minutes=30)
+    wanted = errands.reconcile.decode(job["payload"])
+    await errands.reconcile.work(desk, Delivered(job["id"], own, wanted, Caller(), "k", None, 1, now))
+    assert await sides.open() == {("MISSING_HERE", "PAYOUT", "po_unknown", 0, 85_000)}
     await superuser.execute("DELETE FROM kernel.job WHERE kind = 'reconciliation.reconcile'")
 
 

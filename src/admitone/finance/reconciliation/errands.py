@@ -12,7 +12,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from admitone.finance.payments import api as payments
+from admitone.finance.payouts.facts import PayoutUnknown
 from admitone.finance.reconciliation.alerting import EVENTS_WAITING, LAG, is_overdue
+from admitone.finance.reconciliation.comparing.comparing import IN_FLIGHT
 from admitone.finance.reconciliation.facts import ReconciliationOfAllWanted, ReconciliationWanted
 from admitone.finance.reconciliation.model import Beginning, Figures, Late, OpenOverall, RunId
 from admitone.finance.reconciliation.running import Reconciler
@@ -22,13 +24,15 @@ from admitone.kernel.alerts import ALERTS, Alert, AlertRule, Resolution, raise_a
 from admitone.kernel.bulk import store as organizations
 from admitone.kernel.jobs import Delivered, Desk, Job, Lane, Schedule, enqueue, errand
 from admitone.kernel.jobs.schedules import Firing
-from admitone.kernel.scope import Caller
+from admitone.kernel.scope import Caller, Scope
 from admitone.kernel.telemetry import logger
 
 RECONCILING: Final = Lane("reconciliation", places=2)
 ERRANDS: Final = Lane("reconciliation_errands", places=3)
 """What is short, and must not wait behind a run that lasts."""
 PAGE: Final = 500
+SETTLED: Final = 2 * IN_FLIGHT
+"""After which nothing that moved is excused by its age."""
 A_DAY: Final = timedelta(days=1)
 GRACE: Final = timedelta(minutes=30)
 """How long the daily runs have before anybody is thought to be left behind."""
@@ -86,6 +90,16 @@ async def catch_up(desk: Desk, firing: Delivered[Firing]) -> None:
     while page := await desk.database.read(ACROSS, list_late, due, after, PAGE):
         await _enqueue(desk, firing.caller, key, [own for _, own in page], onward=True)
         after = page[-1]
+
+
+@errand("reconciliation.see_to_payout", lane=ERRANDS)
+async def see_to_payout(desk: Desk, told: Delivered[PayoutUnknown]) -> None:
+    """A provider tells of a payout that we do not know, or know otherwise: when nothing of it can be in flight, books
+    are compared, and what is not ours there is an issue (MOR-035)."""
+    scope, wanted = Scope(told.organization, "compare payouts"), ReconciliationWanted(run_id=RunId.new(), onward=True)
+    key = f"reconciliation.payout:{told.payload.provider}:{told.payload.reference}:{told.payload.status}"
+    job = Job.of(reconcile, wanted, told.caller, key=key, run_at=told.created_at + SETTLED)
+    await desk.database.run(scope, partial(enqueue, jobs=[job]))
 
 
 @errand("reconciliation.pix", lane=ERRANDS, seconds=600)

@@ -1,6 +1,7 @@
 """The manifest of reconciliation."""
 
 from admitone.finance.gateways.port import GATEWAYS
+from admitone.finance.payouts.facts import PayoutUnknown
 from admitone.finance.reconciliation import errands, routes
 from admitone.finance.reconciliation.alerting import RULES
 from admitone.finance.reconciliation.facts import (
@@ -42,12 +43,14 @@ MODULE = Module(
         errands.reconcile_all,
         errands.reconcile_daily,
         errands.catch_up,
+        errands.see_to_payout,
         errands.reconcile_pix,
         errands.watch,
     ),
     subscriptions=(
         Subscription(ReconciliationWanted, errands.reconcile),
         Subscription(ReconciliationOfAllWanted, errands.reconcile_all),
+        Subscription(PayoutUnknown, errands.see_to_payout),
     ),
     schedules=(
         errands.DAILY,
