@@ -1977,7 +1977,6 @@ CREATE TABLE payouts.reported (
     payout_id uuid,
     created_at timestamp with time zone NOT NULL,
     released_at timestamp with time zone,
-    CONSTRAINT reported_amount_minor_check CHECK ((amount_minor >= 0)),
     CONSTRAINT reported_code_check CHECK ((length(code) <= 100)),
     CONSTRAINT reported_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT reported_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text, 'mercadopago'::text, 'openpix'::text]))),

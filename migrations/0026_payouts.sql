@@ -183,7 +183,8 @@ CREATE TABLE payouts.reported (
     provider        text        NOT NULL CHECK (provider IN ('sandbox', 'stripe', 'mercadopago', 'openpix')),
     reference       text        NOT NULL CHECK (length(reference) BETWEEN 1 AND 200),
     status          text        NOT NULL CHECK (status IN ('PENDING', 'PAID', 'FAILED')),
-    amount_minor    bigint      NOT NULL CHECK (amount_minor >= 0),
+    -- Negative where a provider takes back from a bank what an account owes it.
+    amount_minor    bigint      NOT NULL,
     currency        text        NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
     code            text        NOT NULL CHECK (length(code) <= 100),
     at              timestamptz NOT NULL,

@@ -1,14 +1,22 @@
 """When owners are paid and how much, whatever the day, the clock and the debts."""
 
 from calendar import monthrange
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
+from itertools import permutations
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from msgspec import structs
 
+from admitone.finance.gateways.api import FactKind
+from admitone.finance.ledger.api import preview
+from admitone.finance.payments.books import fresh_postings
+from admitone.finance.payments.model import RecordedFact
 from admitone.finance.payouts.model import (
     SYSTEM,
     Frequency,
@@ -28,7 +36,20 @@ from admitone.finance.payouts.policy import (
     paid_at,
     weighed,
 )
-from admitone.finance.sources.api import PaymentId
+from admitone.finance.sources.api import Flow, PaymentId, SourceType
+from admitone.kernel.scope import Caller
+from tests.finance.payments.stories import (
+    a_fact,
+    a_payment,
+    captured,
+    due,
+    held,
+    lost,
+    opened,
+    refund_failed,
+    refunded,
+    won,
+)
 
 OWNER = UUID(int=1)
 NEVER: frozenset[date] = frozenset()
@@ -202,6 +223,15 @@ def test_what_is_less_than_the_threshold_waits(minors: list[int], threshold: int
     assert bool(drafts) == (sum(minors) >= threshold)
 
 
+@pytest.mark.covers("MOR-031")
+def test_what_a_debt_leaves_less_than_the_threshold_waits_too():
+    known = Schedules([KnownSchedule(OWNER, "", Schedule(Frequency.WEEKLY, 0, None, 1_000), 1)])
+    due_ = [an_obligation(1_500)]
+    assert drafts_of(due_, known, Position(999, 1_500, 0), NEVER, MONDAY) == []
+    [draft] = drafts_of(due_, known, Position(1_000, 1_500, 0), NEVER, MONDAY)
+    assert (draft.amount_minor, draft.recovered_minor) == (1_000, 500)
+
+
 def test_a_payout_of_several_cities_is_of_none():
     due = [an_obligation(100, city_code="LISBON"), an_obligation(100, city_code="PORTO")]
     [draft] = drafts_of(due, Schedules([]), Position(200, 200, 0), NEVER, MONDAY)
@@ -217,3 +247,72 @@ def test_a_day_that_was_paid_is_not_paid_again():
     assert drafts_of(due, Schedules([]), position, {MONDAY.date()}, MONDAY + timedelta(days=6)) == []
     [next_week] = drafts_of(due, Schedules([]), position, {MONDAY.date()}, MONDAY + timedelta(days=7))
     assert next_week.period == date(2026, 2, 23)
+
+
+# -- Wherever in a payment's life it becomes due
+
+
+def stands_after(order: Sequence[str], due_at: int | None) -> dict[str, int]:
+    """What is on each account after these things happened in this order, and it became due before one of them."""
+    payment = a_payment(100_000, fee=0, type=SourceType.STAY_RESERVATION, applied=True)
+    facts: list[RecordedFact] = []
+    on: Counter[str] = Counter()
+
+    def learn(fact: RecordedFact) -> None:
+        before = [*facts]
+        facts.append(structs.replace(fact, ordinal=len(facts) + 1))
+        for line in preview(fresh_postings(payment, before, facts, Caller(), rival=False)):
+            on[line.debit] += line.amount_minor
+            on[line.credit] -= line.amount_minor
+
+    learn(captured(100_000))
+    learn(held(15_000))
+    is_lost = False
+    for place, name in enumerate((*order, "end")):
+        if place == due_at and not is_lost:
+            learn(structs.replace(due(-on["customer_deposits"], at=30 + place), fee_minor=-on["commissions_payable"]))
+            assert not on["customer_deposits"] and not on["commissions_payable"]
+            payment = structs.replace(payment, flow=Flow.STAY_LEFT)
+        if name != "end":
+            is_lost = is_lost or name == "lost"
+            learn(EVENTS[name](30 + place))
+    return {account: minor for account, minor in on.items() if minor}
+
+
+EVENTS: dict[str, Callable[[int], RecordedFact]] = {
+    "fee": lambda at: a_fact(FactKind.FEE, "txn_1", at, 2_930),
+    "some back": lambda at: refunded(20_000, at=at, of="re_1"),
+    "more back": lambda at: refunded(10_000, at=at, of="re_2"),
+    "it returned": lambda at: refund_failed(20_000, at=at, of="re_1"),
+    "opened": lambda at: opened(50_000, at=at),
+    "won": lambda at: won(50_000, at=at),
+    "lost": lambda at: lost(50_000, at=at),
+}
+
+
+def orders(*names: str) -> Iterator[tuple[str, ...]]:
+    """In every order in which an end comes after its beginning."""
+    for order in permutations(names):
+        pairs = (("opened", "won"), ("opened", "lost"), ("some back", "it returned"))
+        if all(order.index(a) < order.index(b) for a, b in pairs if b in order):
+            yield order
+
+
+@pytest.mark.covers("MOR-034", "MOR-037")
+@pytest.mark.parametrize("end", ["won", "lost"])
+@pytest.mark.parametrize("back", [("some back", "more back"), ("some back", "it returned"), ()], ids=str)
+def test_whenever_it_becomes_due_the_owner_is_owed_the_same(end: str, back: tuple[str, ...]):
+    """Held money and owed money go back by different ways, and the payee, the platform and the customer end alike."""
+    for order in orders("fee", *back, "opened", end):
+        never = stands_after(order, None)
+        for place in range(len(order) + 1):
+            stands = stands_after(order, place)
+            assert sum(stands.values()) == 0
+            assert not {"disputed_funds", "refunds_payable"} & stands.keys(), (order, place)
+            for alike in (
+                ("customer_deposits", "org_payable"),
+                ("commissions_payable", "commission_revenue"),
+                ("cash_reserve", "merchant_account"),
+            ):
+                now, then = (sum(each.get(account, 0) for account in alike) for each in (stands, never))
+                assert now == then, (order, place, alike)

@@ -6,25 +6,34 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import asyncpg
 import pytest
 from msgspec import structs
 
-from admitone.finance.gateways.api import PayoutStatus
+from admitone.finance.gateways.api import PayoutStatus, Refused
 from admitone.finance.gateways.sandbox.faults import Faults
-from admitone.finance.payouts.commands.paying import hear
-from admitone.finance.payouts.model import ObligationState, PayoutState
+from admitone.finance.payouts.api import FreezeOrder, Reason, freeze, owe
+from admitone.finance.payouts.commands.batching import make_batch
+from admitone.finance.payouts.commands.freezing import Heard, look_again
+from admitone.finance.payouts.commands.paying import begin, hear, take_answers
+from admitone.finance.payouts.model import Answer, ObligationState, PayoutState
 from admitone.kernel.batch import Batcher
 from admitone.kernel.clock import Clock
-from admitone.kernel.db import Database, Tx
+from admitone.kernel.db import Busy, Database, Tx
 from admitone.kernel.ids import uuid7
+from admitone.kernel.scope import Caller
 from tests.finance.payouts.conftest import AS_IN_THE_TABLE
 from tests.finance.payouts.owing import (
+    FIRST,
+    NEXT_MONDAY,
     Stay,
     a_stay,
     all_payouts,
     all_there,
     an_owed_stay,
+    an_owing,
     asked,
+    at,
     batch,
     disputed,
     happened,
@@ -143,6 +152,28 @@ async def test_whoever_writes_second_sees_what_the_first_wrote(world: World):
 
     await at_once(tell, ask)
     assert await states(world) == [P.COMPLETED]
+
+
+async def test_whoever_decides_about_an_owner_holds_them(world: World, superuser: asyncpg.Connection):
+    """So that no two decide at once what is open, owed and paid."""
+    stay, other = await an_owed_stay(world), await a_stay(world)
+    later = await an_owed_stay(world, "2026-02-20T20:00Z")
+    payouts = await made(world)
+    decisions: dict[str, Callable[[Tx], Awaitable[Any]]] = {
+        "owe": lambda tx: owe(tx, [an_owing(other, 85_000)]),
+        "make": lambda tx: make_batch(tx, Caller(), at(NEXT_MONDAY), FIRST),
+        "begin": lambda tx: begin(tx, [each.id for each in payouts], Caller()),
+        "freeze": lambda tx: freeze(tx, [FreezeOrder(Caller(), later.payment, Reason.OPERATOR)]),
+        "look": lambda tx: look_again(tx, [Heard(stay.payment, Caller())]),
+        "answer": lambda tx: take_answers(tx, [Answer(Caller(), payouts[0].id, Refused("no"))]),
+    }
+    async with superuser.transaction():
+        await superuser.execute(
+            "SELECT FROM payouts.owner WHERE organization_id = $1 FOR NO KEY UPDATE", world.organization.uuid
+        )
+        for decision in decisions.values():
+            with pytest.raises(Busy):
+                await world.database.run(world.scope, decision)
 
 
 async def test_what_is_said_to_be_over_by_ten_at_once_is_owed_once(world: World):

@@ -38,7 +38,7 @@ from admitone.finance.payouts.facts import (
     RiskCleared,
     RiskFlagged,
 )
-from admitone.finance.payouts.model import Payout, PayoutId, Report
+from admitone.finance.payouts.model import Payout, PayoutId, Report, code_of
 from admitone.finance.payouts.releasing import Run
 from admitone.finance.payouts.store import sweeping
 from admitone.finance.payouts.store.sweeping import FIRST, SWEEPING, Left
@@ -208,9 +208,9 @@ async def hear_reports(tx: Tx, told: Sequence[Delivered[PayoutReported]]) -> Non
 
 
 def _report(told: Delivered[PayoutReported]) -> Report:
-    said = told.payload
+    said, code = told.payload, code_of(told.payload.code)
     return Report(
-        told.caller, said.provider, said.payout_id, said.status, said.amount_minor, said.currency, said.at, said.code
+        told.caller, said.provider, said.payout_id, said.status, said.amount_minor, said.currency, said.at, code
     )
 
 

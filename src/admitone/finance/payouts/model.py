@@ -1,5 +1,6 @@
 """What is owed, when it is paid, what a payout is, and what is asked of this package."""
 
+import re
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated, Final
@@ -19,6 +20,12 @@ from admitone.kernel.states import Lifecycle
 PropertyKey = Annotated[str, Meta(max_length=100, pattern=r"^[A-Za-z0-9_.:-]*$(?!\n)")]
 """The vertical's own word for what was paid for; empty where there is none."""
 MOST_HOLD_DAYS: Final = 365
+LONGEST_CODE: Final = 100
+
+
+def code_of(said: str, default: str = "") -> str:
+    """A provider's word for why, as we keep and tell it: printable, without spaces, and not long."""
+    return re.sub(r"[^!-~]", "_", said)[:LONGEST_CODE] or default
 
 
 class PayoutId(Id, prefix="pyo"):

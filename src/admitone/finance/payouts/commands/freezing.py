@@ -94,8 +94,9 @@ async def look_again(tx: Tx, heard: Sequence[Heard]) -> None:
     put = [Freeze(own, Reason.DISPUTE, found[own].settlement) for own in disputed]
     lift = [Freeze(own, Reason.DISPUTE) for own in found if own not in disputed]
     for each in heard:
-        if each.refund_failed is not None and each.payment in found and not _is_theirs(found[each.payment]):
-            (put if each.refund_failed else lift).append(Freeze(each.payment, Reason.REFUND_FAILED))
+        payment = found.get(each.payment)
+        if each.refund_failed is not None and payment is not None and not _is_theirs(payment):
+            (put if each.refund_failed else lift).append(Freeze(payment.id, Reason.REFUND_FAILED, payment.settlement))
     orders = [FreezeOrder(callers[each.payment], each.payment, each.reason) for each in (*put, *lift)]
     await _change(tx, found, put=put, lift=lift, orders=orders)
 

@@ -30,6 +30,7 @@ from admitone.finance.payouts.model import (
     PayoutId,
     Report,
     Reported,
+    code_of,
 )
 from admitone.finance.payouts.policy import weighed
 from admitone.finance.payouts.positions import find_positions
@@ -45,9 +46,6 @@ from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import PLATFORM_ORGANIZATION
 from admitone.kernel.scope import Caller
 from admitone.kernel.telemetry import logger
-
-LONGEST_CODE = 100
-
 
 # -- Before the provider is asked
 
@@ -211,8 +209,7 @@ class _Ends:
         """What was being asked for was answered."""
         self._remember(payout, answer.caller)
         if isinstance(answer.said, Refused):
-            code = (answer.said.code or "refused")[:LONGEST_CODE]
-            self.after[payout.id] = replace(payout, state=P.FAILED, code=code)
+            self.after[payout.id] = replace(payout, state=P.FAILED, code=code_of(answer.said.code, "refused"))
             return
         taken = replace(payout, state=P.TRANSFERRED, reference=answer.said.id)
         self.taken.append(taken)
@@ -226,7 +223,7 @@ class _Ends:
             return False
         self._remember(payout, caller)
         is_paid = said.status is PayoutStatus.PAID
-        code = "" if is_paid else (said.code or "returned")[:LONGEST_CODE]
+        code = "" if is_paid else code_of(said.code, "returned")
         self.after[payout.id] = replace(payout, state=P.COMPLETED if is_paid else P.FAILED, code=code)
         return True
 
