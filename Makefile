@@ -36,6 +36,10 @@ soak: $(STAMP) ## Break everything under load, from a seed, for ten minutes; cho
 	@$(BIN)/python -m bench.faults.money --kill --seed "$(or $(SEED),1)"
 	@$(BIN)/python -m bench.faults --seconds "$(or $(SECONDS),600)" --seed "$(or $(SEED),1)"
 
+.PHONY: peers
+peers: $(STAMP) ## Run the Stripe adapter against two more peers, where node is; says so where it is not
+	@$(BIN)/python -m tests.peers
+
 .PHONY: golden
 golden: $(STAMP) ## Write schema.sql and the golden files anew; read the difference before you commit it
 	@$(BIN)/admitone schema

@@ -2,6 +2,10 @@
 CREATE SCHEMA authority;
 ALTER SCHEMA authority OWNER TO admitone_owner;
 
+-- Name: disputes; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA disputes;
+ALTER SCHEMA disputes OWNER TO admitone_owner;
+
 -- Name: identity; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA identity;
 ALTER SCHEMA identity OWNER TO admitone_owner;
@@ -37,6 +41,14 @@ ALTER SCHEMA pricing OWNER TO admitone_owner;
 -- Name: proof; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA proof;
 ALTER SCHEMA proof OWNER TO admitone_owner;
+
+-- Name: reconciliation; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA reconciliation;
+ALTER SCHEMA reconciliation OWNER TO admitone_owner;
+
+-- Name: refunds; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA refunds;
+ALTER SCHEMA refunds OWNER TO admitone_owner;
 
 -- Name: sales; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA sales;
@@ -610,6 +622,88 @@ CREATE TABLE authority.switch (
 );
 ALTER TABLE ONLY authority.switch FORCE ROW LEVEL SECURITY;
 ALTER TABLE authority.switch OWNER TO admitone_owner;
+
+-- Name: dispute; Type: TABLE; Schema: disputes; Owner: admitone_owner
+CREATE TABLE disputes.dispute (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    city_code text NOT NULL,
+    payment_id uuid NOT NULL,
+    provider text NOT NULL,
+    reference text NOT NULL,
+    state text NOT NULL,
+    reason text NOT NULL,
+    amount_minor bigint NOT NULL,
+    currency text NOT NULL,
+    fee_minor bigint NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    told_at timestamp with time zone,
+    assignee_id uuid,
+    evidence integer NOT NULL,
+    filed integer NOT NULL,
+    submission integer,
+    submitted_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    version integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT dispute_amount_minor_check CHECK ((amount_minor >= 0)),
+    CONSTRAINT dispute_check CHECK (((filed >= 0) AND (filed <= evidence))),
+    CONSTRAINT dispute_check1 CHECK (((submission >= 1) AND (submission <= evidence))),
+    CONSTRAINT dispute_check2 CHECK (((state = ANY (ARRAY['WON'::text, 'LOST'::text])) = (closed_at IS NOT NULL))),
+    CONSTRAINT dispute_check3 CHECK (((state <> 'EVIDENCE_SUBMITTED'::text) OR (submitted_at IS NOT NULL))),
+    CONSTRAINT dispute_check4 CHECK (((state <> 'OPEN'::text) OR (submitted_at IS NULL))),
+    CONSTRAINT dispute_check5 CHECK (((due_at IS NOT NULL) OR (told_at IS NOT NULL))),
+    CONSTRAINT dispute_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT dispute_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT dispute_evidence_check CHECK ((evidence >= 0)),
+    CONSTRAINT dispute_fee_minor_check CHECK ((fee_minor >= 0)),
+    CONSTRAINT dispute_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text, 'mercadopago'::text, 'openpix'::text]))),
+    CONSTRAINT dispute_reason_check CHECK ((length(reason) <= 100)),
+    CONSTRAINT dispute_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
+    CONSTRAINT dispute_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'EVIDENCE_SUBMITTED'::text, 'WON'::text, 'LOST'::text]))),
+    CONSTRAINT dispute_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY disputes.dispute FORCE ROW LEVEL SECURITY;
+ALTER TABLE disputes.dispute OWNER TO admitone_owner;
+
+-- Name: evidence; Type: TABLE; Schema: disputes; Owner: admitone_owner
+CREATE TABLE disputes.evidence (
+    organization_id uuid NOT NULL,
+    dispute_id uuid NOT NULL,
+    number integer NOT NULL,
+    id uuid NOT NULL,
+    submits boolean NOT NULL,
+    sealed bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT evidence_number_check CHECK ((number > 0)),
+    CONSTRAINT evidence_sealed_check CHECK ((length(sealed) <= 300000))
+);
+ALTER TABLE ONLY disputes.evidence ALTER COLUMN sealed SET STORAGE EXTERNAL;
+ALTER TABLE ONLY disputes.evidence FORCE ROW LEVEL SECURITY;
+ALTER TABLE disputes.evidence OWNER TO admitone_owner;
+
+-- Name: step; Type: TABLE; Schema: disputes; Owner: admitone_owner
+CREATE TABLE disputes.step (
+    organization_id uuid NOT NULL,
+    dispute_id uuid NOT NULL,
+    number integer NOT NULL,
+    kind text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor_id uuid,
+    reason_code text,
+    evidence integer,
+    detail text,
+    correlation_id uuid NOT NULL,
+    CONSTRAINT step_detail_check CHECK ((length(detail) <= 500)),
+    CONSTRAINT step_evidence_check CHECK ((evidence > 0)),
+    CONSTRAINT step_kind_check CHECK ((kind = ANY (ARRAY['OPENED'::text, 'FILE_READ'::text, 'TAKEN'::text, 'EVIDENCE_PUT'::text, 'SUBMISSION_ORDERED'::text, 'FILED'::text, 'SUBMITTED'::text, 'SUBMITTED_ELSEWHERE'::text, 'REFUSED'::text, 'WON'::text, 'LOST'::text]))),
+    CONSTRAINT step_number_check CHECK ((number > 0)),
+    CONSTRAINT step_reason_code_check CHECK ((reason_code ~ '^[A-Z][A-Z0-9_]{2,63}$'::text))
+);
+ALTER TABLE ONLY disputes.step FORCE ROW LEVEL SECURITY;
+ALTER TABLE disputes.step OWNER TO admitone_owner;
 
 -- Name: apple; Type: TABLE; Schema: identity; Owner: admitone_owner
 CREATE TABLE identity.apple (
@@ -1595,6 +1689,16 @@ CREATE TABLE payments.gateway_intent (
 ALTER TABLE ONLY payments.gateway_intent FORCE ROW LEVEL SECURITY;
 ALTER TABLE payments.gateway_intent OWNER TO admitone_owner;
 
+-- Name: paid_subject; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.paid_subject (
+    organization_id uuid NOT NULL,
+    subject text NOT NULL,
+    payment_id uuid NOT NULL,
+    CONSTRAINT paid_subject_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 200)))
+);
+ALTER TABLE ONLY payments.paid_subject FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.paid_subject OWNER TO admitone_owner;
+
 -- Name: payment; Type: TABLE; Schema: payments; Owner: admitone_owner
 CREATE TABLE payments.payment (
     organization_id uuid NOT NULL,
@@ -2027,6 +2131,132 @@ END)),
 ALTER TABLE ONLY proof.verdict FORCE ROW LEVEL SECURITY;
 ALTER TABLE proof.verdict OWNER TO admitone_owner;
 
+-- Name: issue; Type: TABLE; Schema: reconciliation; Owner: admitone_owner
+CREATE TABLE reconciliation.issue (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    class text NOT NULL,
+    kind text NOT NULL,
+    reference text NOT NULL,
+    currency text NOT NULL,
+    here_currency text,
+    here_minor bigint NOT NULL,
+    there_minor bigint NOT NULL,
+    payment_id uuid,
+    responsible text NOT NULL,
+    taken_by uuid,
+    state text NOT NULL,
+    closed_how text,
+    closed_reason text,
+    closed_by uuid,
+    closed_at timestamp with time zone,
+    moved_at timestamp with time zone NOT NULL,
+    first_seen_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    run_id uuid NOT NULL,
+    correlation_id uuid NOT NULL,
+    CONSTRAINT issue_check CHECK ((last_seen_at >= first_seen_at)),
+    CONSTRAINT issue_check1 CHECK (((here_currency IS NOT NULL) = (class = 'CURRENCY'::text))),
+    CONSTRAINT issue_check2 CHECK (((state = 'CLOSED'::text) = ((closed_how IS NOT NULL) AND (closed_at IS NOT NULL)))),
+    CONSTRAINT issue_check3 CHECK (((closed_reason IS NOT NULL) = COALESCE((closed_how = 'BY_HAND'::text), false))),
+    CONSTRAINT issue_check4 CHECK (((closed_by IS NOT NULL) = COALESCE((closed_how = 'BY_HAND'::text), false))),
+    CONSTRAINT issue_class_check CHECK ((class = ANY (ARRAY['MISSING_HERE'::text, 'MISSING_THERE'::text, 'AMOUNT'::text, 'FEE'::text, 'CURRENCY'::text, 'DUPLICATE'::text, 'STAYED'::text]))),
+    CONSTRAINT issue_closed_how_check CHECK ((closed_how = ANY (ARRAY['ROUNDING'::text, 'RESOLVED_BY_ITSELF'::text, 'BY_HAND'::text]))),
+    CONSTRAINT issue_closed_reason_check CHECK (((length(closed_reason) >= 1) AND (length(closed_reason) <= 100))),
+    CONSTRAINT issue_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT issue_here_currency_check CHECK ((here_currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT issue_kind_check CHECK (((length(kind) >= 1) AND (length(kind) <= 40))),
+    CONSTRAINT issue_reference_check CHECK ((length(reference) <= 200)),
+    CONSTRAINT issue_responsible_check CHECK (((length(responsible) >= 1) AND (length(responsible) <= 60))),
+    CONSTRAINT issue_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'CLOSED'::text])))
+);
+ALTER TABLE ONLY reconciliation.issue FORCE ROW LEVEL SECURITY;
+ALTER TABLE reconciliation.issue OWNER TO admitone_owner;
+
+-- Name: run; Type: TABLE; Schema: reconciliation; Owner: admitone_owner
+CREATE TABLE reconciliation.run (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    state text NOT NULL,
+    since timestamp with time zone,
+    until timestamp with time zone,
+    counts jsonb DEFAULT '{}'::jsonb NOT NULL,
+    sums jsonb DEFAULT '{}'::jsonb NOT NULL,
+    open_issues jsonb DEFAULT '[]'::jsonb NOT NULL,
+    reason text,
+    correlation_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    CONSTRAINT run_check CHECK (((started_at IS NULL) = (state = 'QUEUED'::text))),
+    CONSTRAINT run_check1 CHECK (((finished_at IS NULL) = (state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text])))),
+    CONSTRAINT run_check2 CHECK (((state = 'UNTOLD'::text) = (reason IS NOT NULL))),
+    CONSTRAINT run_check3 CHECK (((until IS NOT NULL) OR (state <> 'DONE'::text))),
+    CONSTRAINT run_counts_check CHECK ((jsonb_typeof(counts) = 'object'::text)),
+    CONSTRAINT run_open_issues_check CHECK ((jsonb_typeof(open_issues) = 'array'::text)),
+    CONSTRAINT run_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 200))),
+    CONSTRAINT run_state_check CHECK ((state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'DONE'::text, 'UNTOLD'::text, 'ABANDONED'::text]))),
+    CONSTRAINT run_sums_check CHECK ((jsonb_typeof(sums) = 'object'::text))
+);
+ALTER TABLE ONLY reconciliation.run FORCE ROW LEVEL SECURITY;
+ALTER TABLE reconciliation.run OWNER TO admitone_owner;
+
+-- Name: standing; Type: TABLE; Schema: reconciliation; Owner: admitone_owner
+CREATE TABLE reconciliation.standing (
+    organization_id uuid NOT NULL,
+    known_since timestamp with time zone NOT NULL,
+    compared_until timestamp with time zone
+);
+ALTER TABLE ONLY reconciliation.standing FORCE ROW LEVEL SECURITY;
+ALTER TABLE reconciliation.standing OWNER TO admitone_owner;
+
+-- Name: refund; Type: TABLE; Schema: refunds; Owner: admitone_owner
+CREATE TABLE refunds.refund (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    city_code text NOT NULL,
+    source_type text NOT NULL,
+    source_id text NOT NULL,
+    amount_minor bigint NOT NULL,
+    fee_minor bigint NOT NULL,
+    currency text NOT NULL,
+    reason text NOT NULL,
+    cancellation_id uuid,
+    state text NOT NULL,
+    failure text,
+    requested_by uuid,
+    created_at timestamp with time zone NOT NULL,
+    settled_at timestamp with time zone,
+    CONSTRAINT refund_amount_minor_check CHECK ((amount_minor > 0)),
+    CONSTRAINT refund_check CHECK (((fee_minor >= 0) AND (fee_minor <= amount_minor))),
+    CONSTRAINT refund_check1 CHECK (((state = ANY (ARRAY['PLANNED'::text, 'PENDING'::text])) = (settled_at IS NULL))),
+    CONSTRAINT refund_check2 CHECK (((state <> 'PLANNED'::text) OR (cancellation_id IS NOT NULL))),
+    CONSTRAINT refund_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT refund_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT refund_failure_check CHECK ((length(failure) <= 200)),
+    CONSTRAINT refund_reason_check CHECK ((reason = ANY (ARRAY['CANCELLED_BY_SELLER'::text, 'SERIOUS_FAILURE'::text, 'ABUSE_REPORTED'::text, 'TECHNICAL_PROBLEM'::text, 'NOT_DELIVERED'::text, 'CUSTOMER_CANCELLED'::text, 'ADMIN_OVERRIDE'::text]))),
+    CONSTRAINT refund_state_check CHECK ((state = ANY (ARRAY['PLANNED'::text, 'OVERTAKEN'::text, 'PENDING'::text, 'SUCCEEDED'::text, 'FAILED'::text])))
+);
+ALTER TABLE ONLY refunds.refund FORCE ROW LEVEL SECURITY;
+ALTER TABLE refunds.refund OWNER TO admitone_owner;
+
+-- Name: refund_line; Type: TABLE; Schema: refunds; Owner: admitone_owner
+CREATE TABLE refunds.refund_line (
+    organization_id uuid NOT NULL,
+    refund_id uuid NOT NULL,
+    line_key text NOT NULL,
+    quantity integer NOT NULL,
+    amount_minor bigint NOT NULL,
+    fee_minor bigint NOT NULL,
+    CONSTRAINT refund_line_amount_minor_check CHECK ((amount_minor >= 0)),
+    CONSTRAINT refund_line_fee_minor_check CHECK ((fee_minor >= 0)),
+    CONSTRAINT refund_line_line_key_check CHECK (((length(line_key) >= 1) AND (length(line_key) <= 200))),
+    CONSTRAINT refund_line_quantity_check CHECK ((quantity > 0))
+);
+ALTER TABLE ONLY refunds.refund_line FORCE ROW LEVEL SECURITY;
+ALTER TABLE refunds.refund_line OWNER TO admitone_owner;
+
 -- Name: sale_line; Type: TABLE; Schema: sales; Owner: admitone_owner
 CREATE TABLE sales.sale_line (
     organization_id uuid NOT NULL,
@@ -2194,6 +2424,22 @@ ALTER TABLE ONLY authority.spent_token
 -- Name: switch switch_pkey; Type: CONSTRAINT; Schema: authority; Owner: admitone_owner
 ALTER TABLE ONLY authority.switch
     ADD CONSTRAINT switch_pkey PRIMARY KEY (organization_id, key);
+
+-- Name: dispute dispute_organization_id_provider_reference_key; Type: CONSTRAINT; Schema: disputes; Owner: admitone_owner
+ALTER TABLE ONLY disputes.dispute
+    ADD CONSTRAINT dispute_organization_id_provider_reference_key UNIQUE (organization_id, provider, reference);
+
+-- Name: dispute dispute_pkey; Type: CONSTRAINT; Schema: disputes; Owner: admitone_owner
+ALTER TABLE ONLY disputes.dispute
+    ADD CONSTRAINT dispute_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: evidence evidence_pkey; Type: CONSTRAINT; Schema: disputes; Owner: admitone_owner
+ALTER TABLE ONLY disputes.evidence
+    ADD CONSTRAINT evidence_pkey PRIMARY KEY (organization_id, dispute_id, number);
+
+-- Name: step step_pkey; Type: CONSTRAINT; Schema: disputes; Owner: admitone_owner
+ALTER TABLE ONLY disputes.step
+    ADD CONSTRAINT step_pkey PRIMARY KEY (organization_id, dispute_id, number);
 
 -- Name: apple apple_once_under_a_key; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
@@ -2395,6 +2641,10 @@ ALTER TABLE ONLY payments.free_claim
 ALTER TABLE ONLY payments.gateway_intent
     ADD CONSTRAINT gateway_intent_pkey PRIMARY KEY (organization_id, id);
 
+-- Name: paid_subject paid_subject_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.paid_subject
+    ADD CONSTRAINT paid_subject_pkey PRIMARY KEY (organization_id, subject, payment_id);
+
 -- Name: payment_fact payment_fact_organization_id_payment_id_ordinal_key; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
 ALTER TABLE ONLY payments.payment_fact
     ADD CONSTRAINT payment_fact_organization_id_payment_id_ordinal_key UNIQUE (organization_id, payment_id, ordinal);
@@ -2483,6 +2733,26 @@ ALTER TABLE ONLY pricing.platform_policy
 ALTER TABLE ONLY proof.verdict
     ADD CONSTRAINT verdict_pkey PRIMARY KEY (organization_id, name);
 
+-- Name: issue issue_pkey; Type: CONSTRAINT; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE ONLY reconciliation.issue
+    ADD CONSTRAINT issue_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: run run_pkey; Type: CONSTRAINT; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE ONLY reconciliation.run
+    ADD CONSTRAINT run_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: standing standing_pkey; Type: CONSTRAINT; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE ONLY reconciliation.standing
+    ADD CONSTRAINT standing_pkey PRIMARY KEY (organization_id);
+
+-- Name: refund_line refund_line_pkey; Type: CONSTRAINT; Schema: refunds; Owner: admitone_owner
+ALTER TABLE ONLY refunds.refund_line
+    ADD CONSTRAINT refund_line_pkey PRIMARY KEY (organization_id, refund_id, line_key);
+
+-- Name: refund refund_pkey; Type: CONSTRAINT; Schema: refunds; Owner: admitone_owner
+ALTER TABLE ONLY refunds.refund
+    ADD CONSTRAINT refund_pkey PRIMARY KEY (organization_id, id);
+
 -- Name: sale_line sale_line_pkey; Type: CONSTRAINT; Schema: sales; Owner: admitone_owner
 ALTER TABLE ONLY sales.sale_line
     ADD CONSTRAINT sale_line_pkey PRIMARY KEY (organization_id, payment_id, line);
@@ -2537,6 +2807,18 @@ CREATE UNIQUE INDEX session_by_refresh ON authority.session USING btree (refresh
 
 -- Name: spent_token_by_age; Type: INDEX; Schema: authority; Owner: admitone_owner
 CREATE INDEX spent_token_by_age ON authority.spent_token USING btree (spent_at);
+
+-- Name: dispute_by_state; Type: INDEX; Schema: disputes; Owner: admitone_owner
+CREATE INDEX dispute_by_state ON disputes.dispute USING btree (organization_id, state, id);
+
+-- Name: dispute_everywhere; Type: INDEX; Schema: disputes; Owner: admitone_owner
+CREATE INDEX dispute_everywhere ON disputes.dispute USING btree (state, id);
+
+-- Name: dispute_of_payment; Type: INDEX; Schema: disputes; Owner: admitone_owner
+CREATE INDEX dispute_of_payment ON disputes.dispute USING btree (organization_id, payment_id);
+
+-- Name: evidence_by_age; Type: INDEX; Schema: disputes; Owner: admitone_owner
+CREATE INDEX evidence_by_age ON disputes.evidence USING btree (created_at);
 
 -- Name: challenge_by_age; Type: INDEX; Schema: identity; Owner: admitone_owner
 CREATE INDEX challenge_by_age ON identity.challenge USING btree (expires_at);
@@ -2739,6 +3021,36 @@ CREATE INDEX verdict_by_green ON proof.verdict USING btree (green_at, organizati
 -- Name: verdict_by_severity; Type: INDEX; Schema: proof; Owner: admitone_owner
 CREATE INDEX verdict_by_severity ON proof.verdict USING btree (severity, organization_id, name);
 
+-- Name: issue_by_age; Type: INDEX; Schema: reconciliation; Owner: admitone_owner
+CREATE INDEX issue_by_age ON reconciliation.issue USING btree (first_seen_at) WHERE (state = 'OPEN'::text);
+
+-- Name: issue_by_object; Type: INDEX; Schema: reconciliation; Owner: admitone_owner
+CREATE INDEX issue_by_object ON reconciliation.issue USING btree (organization_id, kind, reference, currency, first_seen_at);
+
+-- Name: issue_by_state; Type: INDEX; Schema: reconciliation; Owner: admitone_owner
+CREATE INDEX issue_by_state ON reconciliation.issue USING btree (organization_id, state, id);
+
+-- Name: issue_of_object; Type: INDEX; Schema: reconciliation; Owner: admitone_owner
+CREATE UNIQUE INDEX issue_of_object ON reconciliation.issue USING btree (organization_id, kind, reference, currency) WHERE (state = 'OPEN'::text);
+
+-- Name: issue_unseen; Type: INDEX; Schema: reconciliation; Owner: admitone_owner
+CREATE INDEX issue_unseen ON reconciliation.issue USING btree (organization_id, last_seen_at) WHERE (state = 'OPEN'::text);
+
+-- Name: run_at_work; Type: INDEX; Schema: reconciliation; Owner: admitone_owner
+CREATE INDEX run_at_work ON reconciliation.run USING btree (organization_id, started_at) WHERE (state = 'RUNNING'::text);
+
+-- Name: standing_by_lag; Type: INDEX; Schema: reconciliation; Owner: admitone_owner
+CREATE INDEX standing_by_lag ON reconciliation.standing USING btree (COALESCE(compared_until, known_since), organization_id);
+
+-- Name: refund_by_state; Type: INDEX; Schema: refunds; Owner: admitone_owner
+CREATE INDEX refund_by_state ON refunds.refund USING btree (organization_id, state, id);
+
+-- Name: refund_of_cancellation; Type: INDEX; Schema: refunds; Owner: admitone_owner
+CREATE UNIQUE INDEX refund_of_cancellation ON refunds.refund USING btree (organization_id, cancellation_id, payment_id) WHERE (cancellation_id IS NOT NULL);
+
+-- Name: refund_of_payment; Type: INDEX; Schema: refunds; Owner: admitone_owner
+CREATE INDEX refund_of_payment ON refunds.refund USING btree (organization_id, payment_id);
+
 -- Name: sale_by_source; Type: INDEX; Schema: sales; Owner: admitone_owner
 CREATE INDEX sale_by_source ON sales.sale_summary USING btree (organization_id, source_type, source_id, created_at, payment_id);
 
@@ -2762,6 +3074,18 @@ CREATE INDEX payload_by_age ON webhooks.payload USING btree (created_at);
 
 -- Name: receipt_by_state; Type: INDEX; Schema: webhooks; Owner: admitone_owner
 CREATE INDEX receipt_by_state ON webhooks.receipt USING btree (state, id);
+
+-- Name: dispute dispute_organization_id_fkey; Type: FK CONSTRAINT; Schema: disputes; Owner: admitone_owner
+ALTER TABLE ONLY disputes.dispute
+    ADD CONSTRAINT dispute_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: evidence evidence_organization_id_dispute_id_fkey; Type: FK CONSTRAINT; Schema: disputes; Owner: admitone_owner
+ALTER TABLE ONLY disputes.evidence
+    ADD CONSTRAINT evidence_organization_id_dispute_id_fkey FOREIGN KEY (organization_id, dispute_id) REFERENCES disputes.dispute(organization_id, id);
+
+-- Name: step step_organization_id_dispute_id_fkey; Type: FK CONSTRAINT; Schema: disputes; Owner: admitone_owner
+ALTER TABLE ONLY disputes.step
+    ADD CONSTRAINT step_organization_id_dispute_id_fkey FOREIGN KEY (organization_id, dispute_id) REFERENCES disputes.dispute(organization_id, id);
 
 -- Name: apple apple_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
@@ -2879,6 +3203,10 @@ ALTER TABLE ONLY payments.free_claim
 ALTER TABLE ONLY payments.gateway_intent
     ADD CONSTRAINT gateway_intent_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
 
+-- Name: paid_subject paid_subject_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.paid_subject
+    ADD CONSTRAINT paid_subject_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
+
 -- Name: payment_fact payment_fact_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
 ALTER TABLE ONLY payments.payment_fact
     ADD CONSTRAINT payment_fact_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
@@ -2938,6 +3266,26 @@ ALTER TABLE ONLY pricing.fee_policy
 -- Name: verdict verdict_organization_id_fkey; Type: FK CONSTRAINT; Schema: proof; Owner: admitone_owner
 ALTER TABLE ONLY proof.verdict
     ADD CONSTRAINT verdict_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: issue issue_organization_id_fkey; Type: FK CONSTRAINT; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE ONLY reconciliation.issue
+    ADD CONSTRAINT issue_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: run run_organization_id_fkey; Type: FK CONSTRAINT; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE ONLY reconciliation.run
+    ADD CONSTRAINT run_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: standing standing_organization_id_fkey; Type: FK CONSTRAINT; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE ONLY reconciliation.standing
+    ADD CONSTRAINT standing_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: refund_line refund_line_organization_id_refund_id_fkey; Type: FK CONSTRAINT; Schema: refunds; Owner: admitone_owner
+ALTER TABLE ONLY refunds.refund_line
+    ADD CONSTRAINT refund_line_organization_id_refund_id_fkey FOREIGN KEY (organization_id, refund_id) REFERENCES refunds.refund(organization_id, id);
+
+-- Name: refund refund_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: refunds; Owner: admitone_owner
+ALTER TABLE ONLY refunds.refund
+    ADD CONSTRAINT refund_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
 
 -- Name: sale_line sale_line_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: sales; Owner: admitone_owner
 ALTER TABLE ONLY sales.sale_line
@@ -3024,6 +3372,33 @@ ALTER TABLE authority.spent_token ENABLE ROW LEVEL SECURITY;
 
 -- Name: switch; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
 ALTER TABLE authority.switch ENABLE ROW LEVEL SECURITY;
+
+-- Name: dispute app_own; Type: POLICY; Schema: disputes; Owner: admitone_owner
+CREATE POLICY app_own ON disputes.dispute TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: evidence app_own; Type: POLICY; Schema: disputes; Owner: admitone_owner
+CREATE POLICY app_own ON disputes.evidence TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: step app_own; Type: POLICY; Schema: disputes; Owner: admitone_owner
+CREATE POLICY app_own ON disputes.step TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: dispute; Type: ROW SECURITY; Schema: disputes; Owner: admitone_owner
+ALTER TABLE disputes.dispute ENABLE ROW LEVEL SECURITY;
+
+-- Name: evidence; Type: ROW SECURITY; Schema: disputes; Owner: admitone_owner
+ALTER TABLE disputes.evidence ENABLE ROW LEVEL SECURITY;
+
+-- Name: dispute in_city; Type: POLICY; Schema: disputes; Owner: admitone_owner
+CREATE POLICY in_city ON disputes.dispute AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: evidence overdue; Type: POLICY; Schema: disputes; Owner: admitone_owner
+CREATE POLICY overdue ON disputes.evidence TO admitone_owner USING ((created_at < (now() - '400 days'::interval))) WITH CHECK (false);
+
+-- Name: dispute relay_watches; Type: POLICY; Schema: disputes; Owner: admitone_owner
+CREATE POLICY relay_watches ON disputes.dispute FOR SELECT TO admitone_relay USING (true);
+
+-- Name: step; Type: ROW SECURITY; Schema: disputes; Owner: admitone_owner
+ALTER TABLE disputes.step ENABLE ROW LEVEL SECURITY;
 
 -- Name: apple; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
 ALTER TABLE identity.apple ENABLE ROW LEVEL SECURITY;
@@ -3418,6 +3793,9 @@ CREATE POLICY app_own ON payments.free_claim TO admitone_app USING ((organizatio
 -- Name: gateway_intent app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
 CREATE POLICY app_own ON payments.gateway_intent TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
+-- Name: paid_subject app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.paid_subject TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
 -- Name: payment app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
 CREATE POLICY app_own ON payments.payment TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
@@ -3447,6 +3825,9 @@ CREATE POLICY in_city ON payments.unapplied_receipt AS RESTRICTIVE TO admitone_a
 
 -- Name: provider_ref owner_by_function; Type: POLICY; Schema: payments; Owner: admitone_owner
 CREATE POLICY owner_by_function ON payments.provider_ref TO admitone_owner USING (true) WITH CHECK (true);
+
+-- Name: paid_subject; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.paid_subject ENABLE ROW LEVEL SECURITY;
 
 -- Name: payment; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
 ALTER TABLE payments.payment ENABLE ROW LEVEL SECURITY;
@@ -3550,6 +3931,45 @@ CREATE POLICY relay_sums ON proof.verdict FOR SELECT TO admitone_relay USING (tr
 -- Name: verdict; Type: ROW SECURITY; Schema: proof; Owner: admitone_owner
 ALTER TABLE proof.verdict ENABLE ROW LEVEL SECURITY;
 
+-- Name: issue app_own; Type: POLICY; Schema: reconciliation; Owner: admitone_owner
+CREATE POLICY app_own ON reconciliation.issue TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: run app_own; Type: POLICY; Schema: reconciliation; Owner: admitone_owner
+CREATE POLICY app_own ON reconciliation.run TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: standing app_own; Type: POLICY; Schema: reconciliation; Owner: admitone_owner
+CREATE POLICY app_own ON reconciliation.standing TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: issue; Type: ROW SECURITY; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE reconciliation.issue ENABLE ROW LEVEL SECURITY;
+
+-- Name: issue relay_counts; Type: POLICY; Schema: reconciliation; Owner: admitone_owner
+CREATE POLICY relay_counts ON reconciliation.issue FOR SELECT TO admitone_relay USING (true);
+
+-- Name: standing relay_watches; Type: POLICY; Schema: reconciliation; Owner: admitone_owner
+CREATE POLICY relay_watches ON reconciliation.standing FOR SELECT TO admitone_relay USING (true);
+
+-- Name: run; Type: ROW SECURITY; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE reconciliation.run ENABLE ROW LEVEL SECURITY;
+
+-- Name: standing; Type: ROW SECURITY; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE reconciliation.standing ENABLE ROW LEVEL SECURITY;
+
+-- Name: refund app_own; Type: POLICY; Schema: refunds; Owner: admitone_owner
+CREATE POLICY app_own ON refunds.refund TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: refund_line app_own; Type: POLICY; Schema: refunds; Owner: admitone_owner
+CREATE POLICY app_own ON refunds.refund_line TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: refund in_city; Type: POLICY; Schema: refunds; Owner: admitone_owner
+CREATE POLICY in_city ON refunds.refund AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: refund; Type: ROW SECURITY; Schema: refunds; Owner: admitone_owner
+ALTER TABLE refunds.refund ENABLE ROW LEVEL SECURITY;
+
+-- Name: refund_line; Type: ROW SECURITY; Schema: refunds; Owner: admitone_owner
+ALTER TABLE refunds.refund_line ENABLE ROW LEVEL SECURITY;
+
 -- Name: sale_line app_own; Type: POLICY; Schema: sales; Owner: admitone_owner
 CREATE POLICY app_own ON sales.sale_line TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
@@ -3609,6 +4029,10 @@ GRANT USAGE ON SCHEMA authority TO admitone_app;
 GRANT USAGE ON SCHEMA authority TO admitone_authority;
 GRANT USAGE ON SCHEMA authority TO admitone_identity;
 
+-- Name: SCHEMA disputes; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA disputes TO admitone_app;
+GRANT USAGE ON SCHEMA disputes TO admitone_relay;
+
 -- Name: SCHEMA identity; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA identity TO admitone_identity;
 GRANT USAGE ON SCHEMA identity TO admitone_buyer;
@@ -3649,6 +4073,13 @@ GRANT USAGE ON SCHEMA pricing TO admitone_app;
 -- Name: SCHEMA proof; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA proof TO admitone_app;
 GRANT USAGE ON SCHEMA proof TO admitone_relay;
+
+-- Name: SCHEMA reconciliation; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA reconciliation TO admitone_app;
+GRANT USAGE ON SCHEMA reconciliation TO admitone_relay;
+
+-- Name: SCHEMA refunds; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA refunds TO admitone_app;
 
 -- Name: SCHEMA sales; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA sales TO admitone_app;
@@ -3763,6 +4194,64 @@ GRANT SELECT,INSERT ON TABLE authority.spent_token TO admitone_identity;
 -- Name: TABLE switch; Type: ACL; Schema: authority; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE authority.switch TO admitone_app;
 GRANT SELECT ON TABLE authority.switch TO admitone_authority;
+
+-- Name: TABLE dispute; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE disputes.dispute TO admitone_app;
+GRANT SELECT ON TABLE disputes.dispute TO admitone_relay;
+
+-- Name: COLUMN dispute.state; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.reason; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(reason) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.amount_minor; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(amount_minor) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.currency; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(currency) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.fee_minor; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(fee_minor) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.opened_at; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(opened_at) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.due_at; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(due_at) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.told_at; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(told_at) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.assignee_id; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(assignee_id) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.evidence; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(evidence) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.filed; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(filed) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.submission; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(submission) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.submitted_at; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(submitted_at) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.closed_at; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(closed_at) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.version; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.changed_at; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: TABLE evidence; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE disputes.evidence TO admitone_app;
+
+-- Name: TABLE step; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE disputes.step TO admitone_app;
 
 -- Name: TABLE apple; Type: ACL; Schema: identity; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE ON TABLE identity.apple TO admitone_identity;
@@ -4049,6 +4538,9 @@ GRANT SELECT(created_at) ON TABLE payments.gateway_intent TO admitone_relay;
 -- Name: COLUMN gateway_intent.settled_at; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT UPDATE(settled_at) ON TABLE payments.gateway_intent TO admitone_app;
 
+-- Name: TABLE paid_subject; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.paid_subject TO admitone_app;
+
 -- Name: TABLE payment; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE payments.payment TO admitone_app;
 GRANT SELECT ON TABLE payments.payment TO admitone_buyer;
@@ -4061,6 +4553,9 @@ GRANT SELECT(id) ON TABLE payments.payment TO admitone_relay;
 
 -- Name: COLUMN payment.flow; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT UPDATE(flow) ON TABLE payments.payment TO admitone_app;
+
+-- Name: COLUMN payment.method; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(method) ON TABLE payments.payment TO admitone_relay;
 
 -- Name: COLUMN payment.status; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT UPDATE(status) ON TABLE payments.payment TO admitone_app;
@@ -4274,6 +4769,40 @@ GRANT SELECT,INSERT ON TABLE pricing.platform_policy TO admitone_app;
 -- Name: TABLE verdict; Type: ACL; Schema: proof; Owner: admitone_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE proof.verdict TO admitone_app;
 GRANT SELECT ON TABLE proof.verdict TO admitone_relay;
+
+-- Name: TABLE issue; Type: ACL; Schema: reconciliation; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE reconciliation.issue TO admitone_app;
+
+-- Name: COLUMN issue.organization_id; Type: ACL; Schema: reconciliation; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE reconciliation.issue TO admitone_relay;
+
+-- Name: COLUMN issue.state; Type: ACL; Schema: reconciliation; Owner: admitone_owner
+GRANT SELECT(state) ON TABLE reconciliation.issue TO admitone_relay;
+
+-- Name: COLUMN issue.first_seen_at; Type: ACL; Schema: reconciliation; Owner: admitone_owner
+GRANT SELECT(first_seen_at) ON TABLE reconciliation.issue TO admitone_relay;
+
+-- Name: TABLE run; Type: ACL; Schema: reconciliation; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE reconciliation.run TO admitone_app;
+
+-- Name: TABLE standing; Type: ACL; Schema: reconciliation; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE reconciliation.standing TO admitone_app;
+GRANT SELECT ON TABLE reconciliation.standing TO admitone_relay;
+
+-- Name: TABLE refund; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE refunds.refund TO admitone_app;
+
+-- Name: COLUMN refund.state; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE refunds.refund TO admitone_app;
+
+-- Name: COLUMN refund.failure; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT UPDATE(failure) ON TABLE refunds.refund TO admitone_app;
+
+-- Name: COLUMN refund.settled_at; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT UPDATE(settled_at) ON TABLE refunds.refund TO admitone_app;
+
+-- Name: TABLE refund_line; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE refunds.refund_line TO admitone_app;
 
 -- Name: TABLE sale_line; Type: ACL; Schema: sales; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sales.sale_line TO admitone_app;

@@ -8,6 +8,7 @@ from admitone.finance.gateways.api import (
     AccountOrder,
     Charge,
     ChargeOrder,
+    EvidenceOrder,
     FactKind,
     Method,
     PayoutOrder,
@@ -58,6 +59,19 @@ def a_refund_order(order: ChargeOrder, charge: Charge, amount_minor: int, **chan
         "currency": order.currency,
     }
     return RefundOrder(**(usual | changes))
+
+
+def an_evidence_order(order: ChargeOrder, dispute: str, **changes: Any) -> EvidenceOrder:
+    usual = {
+        "caller": Caller(),
+        "key": uuid4(),
+        "payment": order.payment,
+        "organization": order.organization,
+        "dispute": dispute,
+        "texts": (("product_description", "Two tickets, both used."),),
+        "submit": False,
+    }
+    return EvidenceOrder(**(usual | changes))
 
 
 def an_account_order(**changes: Any) -> AccountOrder:

@@ -1,7 +1,8 @@
 """What every provider's adapter must do, whichever provider it is (PAY-050).
 
 A `Stage` is the provider as its customers, banks and owners see it: it lets things happen, and hands over the webhooks
-that were sent so far. A test module gives a fixture `stage` and inherits `Conformance`.
+that were sent so far. A test module gives a fixture `stage` and inherits `Conformance`. What is about cards is asked of
+those who take them, what is an `Ability` of those who have it; whoever has it not says so (`NOT_OFFERED`).
 """
 
 import asyncio
@@ -15,9 +16,13 @@ import msgspec
 import pytest
 
 from admitone.finance.gateways.api import (
+    NOT_OFFERED,
+    Ability,
     Account,
     AccountLink,
     Charge,
+    ChargeOrder,
+    Envelope,
     EventPage,
     FactKind,
     Method,
@@ -36,7 +41,8 @@ from admitone.finance.gateways.api import (
     Unknown,
 )
 from admitone.finance.gateways.brcode import BrCode
-from admitone.finance.gateways.port import Gateway
+from admitone.finance.gateways.port import Gateway, Renewing
+from admitone.finance.sources.api import SettlementModel
 from admitone.kernel.errors import Malformed
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.scope import Caller
@@ -46,12 +52,14 @@ from tests.finance.gateways.builders import (
     a_pix_order,
     a_refund_order,
     an_account_order,
+    an_evidence_order,
     kinds,
     sure,
 )
 
 Kind = FactKind
 YESTERDAY = timedelta(days=1)
+CONNECT = "/api/organizacao/payouts/webhook"
 
 
 @dataclass(frozen=True)
@@ -61,10 +69,17 @@ class Webhook:
     body: bytes
 
 
+EVERYTHING = frozenset({"body", "time"})
+
+
 class Stage(Protocol):
     """One provider, and whoever stands around it."""
 
     gateway: Gateway
+    signs: frozenset[str] = EVERYTHING
+    """Of a webhook: its body, its time."""
+    keeps_cancelled: bool = True
+    """Whether it can still be asked for what was cancelled."""
 
     async def do(self, deed: str, thing: str, **options: Any) -> None:
         """Pay, decline, authenticate, dispute…"""
@@ -75,23 +90,67 @@ class Stage(Protocol):
         ...
 
 
+def takes_cards(stage: Stage) -> bool:
+    return Method.CARD in stage.gateway.methods
+
+
+def needs_cards(stage: Stage) -> None:
+    if not takes_cards(stage):
+        pytest.skip(f"{stage.gateway.provider} takes no cards")
+
+
+def needs(stage: Stage, ability: Ability) -> None:
+    if ability not in stage.gateway.abilities:
+        pytest.skip(f"{stage.gateway.provider} does not offer {ability}")
+
+
+def an_order(stage: Stage, **changes: Any) -> ChargeOrder:
+    """By card, from whoever takes them; else by PIX, for the platform."""
+    return a_charge_order(**changes) if takes_cards(stage) else an_order_by_pix(stage, **changes)
+
+
+def an_order_by_pix(stage: Stage, **changes: Any) -> ChargeOrder:
+    """For the platform, where nobody else has an account."""
+    split = {} if Ability.ACCOUNTS in stage.gateway.abilities else {"settlement": SettlementModel.PLATFORM_MOR}
+    return a_pix_order(**({"application_fee_minor": 0} | split | changes))
+
+
 async def paid(stage: Stage, **changes: Any) -> tuple[Any, Charge]:
     """A captured charge and the order it came from."""
-    order = a_charge_order(**changes)
+    order = an_order(stage, **changes)
     charge = sure(Charge, await stage.gateway.open_charge(order))
     await stage.do("pay", charge.id)
     return order, sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
 
 
+async def recognise(stage: Stage, webhook: Webhook) -> Envelope | None:
+    """As the door does: whoever does not recognise it may need its provider's keys."""
+    gateway, now = stage.gateway, datetime.now(UTC)
+    said = gateway.verify(webhook.body, webhook.headers, webhook.path, now)
+    if said is None and isinstance(gateway, Renewing):
+        await gateway.renew(webhook.headers, webhook.path, Caller(), now)
+        said = gateway.verify(webhook.body, webhook.headers, webhook.path, now)
+    return said
+
+
 async def read_webhooks(stage: Stage, charge: Charge) -> list[ProviderEvent]:
-    """What was told about a charge, verified and understood."""
+    """What was told about a charge, verified and understood; of an event that tells nothing, what is told when it makes
+    us ask."""
     events = []
     for each in [each for each in await stage.webhooks() if charge.id.encode() in each.body]:
-        envelope = stage.gateway.verify(each.body, each.headers, each.path, datetime.now(UTC))
+        envelope = await recognise(stage, each)
         assert envelope, "a webhook that was sent by the provider counts"
-        events.append(stage.gateway.read(each.body, envelope.source))
-    assert all(event.refs[0].id == charge.id for event in events)
+        event = stage.gateway.read(each.body, envelope.source)
+        if event.topic is Topic.CHARGE and not event.facts:
+            event = msgspec.structs.replace(event, facts=await facts_of(stage, charge))
+        if event.topic is not Topic.NOTHING:
+            events.append(event)
+    assert all(event.refs[0] in charge.refs for event in events)
     return events
+
+
+async def facts_of(stage: Stage, charge: Charge) -> tuple[ProviderFact, ...]:
+    return sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts
 
 
 def by_key(facts: Any) -> dict[str, ProviderFact]:
@@ -127,24 +186,24 @@ class Conformance:
 
     @pytest.mark.covers("PAY-050")
     async def test_a_charge_waits_for_its_customer(self, stage: Stage):
-        order = a_charge_order()
+        order = an_order(stage)
         charge = sure(Charge, await stage.gateway.open_charge(order))
         [pending] = charge.facts
-        assert (pending.kind, pending.amount_minor, pending.currency) == (Kind.PENDING, 5_000, "EUR")
-        assert charge.refs[0].type is ObjectType.INTENT
-        assert charge.client_secret
-        assert charge.redirect_url
-        assert charge.pix is None
+        assert (pending.kind, pending.amount_minor, pending.currency) == (Kind.PENDING, 5_000, order.currency)
+        if takes_cards(stage):
+            assert charge.refs[0].type is ObjectType.INTENT
+            assert charge.client_secret or charge.redirect_url, "the customer can go on, here or there"
+            assert charge.pix is None
 
     @pytest.mark.covers("PAY-050")
     async def test_the_same_order_again_is_the_same_charge(self, stage: Stage):
-        order = a_charge_order()
+        order = an_order(stage)
         first = await stage.gateway.open_charge(order)
         again = await asyncio.gather(*(stage.gateway.open_charge(order) for _ in range(5)))
         assert all(each == first for each in again)
 
     async def test_the_same_key_for_another_order_is_refused(self, stage: Stage):
-        order = a_charge_order()
+        order = an_order(stage)
         charge = sure(Charge, await stage.gateway.open_charge(order))
         other = msgspec.structs.replace(order, amount_minor=6_000)
         refused = sure(Refused, await stage.gateway.open_charge(other))
@@ -153,14 +212,14 @@ class Conformance:
         assert (found.id, found.facts[0].amount_minor) == (charge.id, 5_000)
 
     async def test_a_charge_is_found_by_its_id_and_by_its_order(self, stage: Stage):
-        order = a_charge_order()
+        order = an_order(stage)
         charge = sure(Charge, await stage.gateway.open_charge(order))
         assert await stage.gateway.find_charge(Caller(), charge.id) == charge
         assert await stage.gateway.find_ordered(order) == charge
 
     async def test_what_was_never_ordered_is_not_found(self, stage: Stage):
         assert await stage.gateway.find_charge(Caller(), "pi_0000000000000000") is None
-        assert await stage.gateway.find_ordered(a_charge_order()) is None
+        assert await stage.gateway.find_ordered(an_order(stage)) is None
 
     async def test_an_order_that_cannot_be_is_refused_and_makes_nothing(self, stage: Stage):
         order = a_charge_order(application_fee_minor=6_000)
@@ -175,16 +234,18 @@ class Conformance:
     async def test_money_is_captured_once_and_told_by_every_way_alike(self, stage: Stage):
         order, charge = await paid(stage)
         [captured] = [fact for fact in charge.facts if fact.kind is Kind.CAPTURED]
-        assert (captured.amount_minor, captured.currency) == (5_000, "EUR")
+        assert (captured.amount_minor, captured.currency) == (5_000, order.currency)
         assert captured.key == f"captured:{captured.reference}"
         events = await read_webhooks(stage, charge)
-        assert {"payment_intent.created", "payment_intent.succeeded"} <= {event.envelope.type for event in events}
         told = by_key(fact for event in events for fact in event.facts)
         assert told == by_key(charge.facts)
-        assert {(event.payment, event.organization) for event in events} == {(order.payment, order.organization)}
         assert {event.topic for event in events} == {Topic.CHARGE}
+        if takes_cards(stage):
+            assert {"payment_intent.created", "payment_intent.succeeded"} <= {event.envelope.type for event in events}
+            assert {(event.payment, event.organization) for event in events} == {(order.payment, order.organization)}
 
     async def test_a_declined_card_may_be_followed_by_a_good_one(self, stage: Stage):
+        needs_cards(stage)
         charge = sure(Charge, await stage.gateway.open_charge(a_charge_order()))
         await stage.do("pay", charge.id, card="card_declined")
         await stage.do("pay", charge.id, card="insufficient_funds")
@@ -196,24 +257,25 @@ class Conformance:
         assert kinds(await stage.gateway.find_charge(Caller(), charge.id))[-1] is Kind.CAPTURED
 
     async def test_a_card_that_asks_is_paid_when_its_owner_has_answered(self, stage: Stage):
+        needs_cards(stage)
         charge = sure(Charge, await stage.gateway.open_charge(a_charge_order()))
         await stage.do("pay", charge.id, card="asks")
         assert kinds(await stage.gateway.find_charge(Caller(), charge.id))[-1] is Kind.REQUIRES_ACTION
         await stage.do("authenticate", charge.id)
-        assert kinds(await stage.gateway.find_charge(Caller(), charge.id)) == [
-            Kind.PENDING,
-            Kind.REQUIRES_ACTION,
-            Kind.CAPTURED,
-        ]
+        paid = kinds(await stage.gateway.find_charge(Caller(), charge.id))
+        # That it had asked need not be known any more; what it cost may be at once.
+        assert [kind for kind in paid if kind not in (Kind.REQUIRES_ACTION, Kind.FEE)] == [Kind.PENDING, Kind.CAPTURED]
 
     async def test_who_cannot_prove_who_they_are_has_failed(self, stage: Stage):
+        needs_cards(stage)
         charge = sure(Charge, await stage.gateway.open_charge(a_charge_order()))
         await stage.do("pay", charge.id, card="asks")
         await stage.do("fail_authentication", charge.id)
         failed = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts[-1]
-        assert (failed.kind, failed.code) == (Kind.FAILED, "authentication_required")
+        assert (failed.kind, "authentication" in failed.code) == (Kind.FAILED, True)
 
     async def test_a_slow_bank_is_waited_for(self, stage: Stage):
+        needs_cards(stage)
         charge = sure(Charge, await stage.gateway.open_charge(a_charge_order()))
         await stage.do("pay", charge.id, card="slow")
         assert kinds(await stage.gateway.find_charge(Caller(), charge.id))[-1] is Kind.PROCESSING
@@ -221,9 +283,11 @@ class Conformance:
         assert kinds(await stage.gateway.find_charge(Caller(), charge.id))[-1] is Kind.CAPTURED
 
     async def test_a_session_that_is_completed_is_paid_only_when_it_says_so(self, stage: Stage):
+        needs_cards(stage)
         order = a_charge_order(return_url="http://127.0.0.1:8000/back")
         charge = sure(Charge, await stage.gateway.open_charge(order))
-        assert {ref.type for ref in charge.refs} == {ObjectType.INTENT, ObjectType.SESSION}
+        assert {ref.type for ref in charge.refs} in ({ObjectType.INTENT, ObjectType.SESSION}, {ObjectType.SESSION})
+        assert charge.redirect_url
         await stage.do("pay", charge.id, card="slow")
         before = await read_webhooks(stage, charge)
         await stage.do("clear", charge.id)
@@ -236,11 +300,18 @@ class Conformance:
 
     @pytest.mark.covers("PAY-050")
     async def test_a_charge_that_is_cancelled_stays_so(self, stage: Stage):
-        charge = sure(Charge, await stage.gateway.open_charge(a_charge_order()))
+        charge = sure(Charge, await stage.gateway.open_charge(an_order(stage)))
         cancelled = sure(Charge, await stage.gateway.cancel_charge(Caller(), charge.id))
         assert kinds(cancelled) == [Kind.PENDING, Kind.CANCELLED]
-        assert await stage.gateway.cancel_charge(Caller(), charge.id) == cancelled
-        assert await stage.gateway.find_charge(Caller(), charge.id) == cancelled
+        again, found = (
+            await stage.gateway.cancel_charge(Caller(), charge.id),
+            await stage.gateway.find_charge(Caller(), charge.id),
+        )
+        if stage.keeps_cancelled:
+            assert again == found == cancelled
+        else:
+            sure(Refused, again)
+            assert found is None
 
     async def test_what_was_captured_cannot_be_cancelled_and_says_so(self, stage: Stage):
         _, charge = await paid(stage)
@@ -251,6 +322,7 @@ class Conformance:
         sure(Refused, await stage.gateway.cancel_charge(Caller(), "pi_0000000000000000"))
 
     async def test_a_session_expires(self, stage: Stage):
+        needs_cards(stage)
         charge = sure(Charge, await stage.gateway.open_charge(a_charge_order(return_url="http://127.0.0.1:8000/x")))
         await stage.do("expire", charge.id)
         expired = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
@@ -263,27 +335,30 @@ class Conformance:
     @pytest.mark.covers("PAY-050")
     async def test_a_pix_charge_has_a_code_to_be_paid_with(self, stage: Stage):
         assert Method.PIX in stage.gateway.methods
-        order = a_pix_order()
+        order = an_order_by_pix(stage)
         charge = sure(Charge, await stage.gateway.open_charge(order))
-        assert charge.refs[0].type is ObjectType.PIX
+        assert charge.refs[0].type in (ObjectType.PIX, ObjectType.INTENT)
         assert charge.pix
         code = BrCode.decode(charge.pix.copy_paste)
         assert (code.amount_minor, charge.pix.expires_at) == (5_000, order.expires_at.replace(microsecond=0))
         await stage.do("pay", charge.id)
         captured = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
-        assert kinds(captured) == [Kind.PENDING, Kind.CAPTURED]
-        [event] = await read_webhooks(stage, charge)
+        assert [kind for kind in kinds(captured) if kind is not Kind.FEE] == [Kind.PENDING, Kind.CAPTURED]
+        event = (await read_webhooks(stage, charge))[-1]
         assert by_key(event.facts) == by_key(captured.facts)
 
     async def test_pix_in_another_currency_is_refused(self, stage: Stage):
-        sure(Refused, await stage.gateway.open_charge(a_pix_order(currency="EUR")))
+        sure(Refused, await stage.gateway.open_charge(an_order_by_pix(stage, currency="EUR")))
 
     @pytest.mark.parametrize(("deed", "ends"), [("expire", Kind.EXPIRED), ("cancel", Kind.CANCELLED)])
     async def test_a_pix_charge_ends_unpaid(self, stage: Stage, deed: str, ends: FactKind):
-        charge = sure(Charge, await stage.gateway.open_charge(a_pix_order()))
+        if deed == "cancel" and not stage.keeps_cancelled:
+            pytest.skip(f"{stage.gateway.provider} does not tell what was cancelled")
+        charge = sure(Charge, await stage.gateway.open_charge(an_order_by_pix(stage)))
         await stage.do(deed, charge.id)
-        assert kinds(await stage.gateway.find_charge(Caller(), charge.id)) == [Kind.PENDING, ends]
-        assert [event.facts[-1].kind for event in await read_webhooks(stage, charge)] == [ends]
+        ended = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
+        assert kinds(ended) == [Kind.PENDING, ends]
+        assert (await read_webhooks(stage, charge))[-1].facts == ended.facts
 
     # -- Refunds
 
@@ -304,9 +379,15 @@ class Conformance:
         order, charge = await paid(stage)
         refund = a_refund_order(order, charge, 1_000)
         assert await stage.gateway.find_refund(refund) is None
-        made = await stage.gateway.refund(refund)
+        made = sure(Refund, await stage.gateway.refund(refund))
+        assert made.fact.order == str(refund.key)
         assert await stage.gateway.refund(refund) == made
-        assert await stage.gateway.find_refund(refund) == made
+        [told] = [fact for fact in await facts_of(stage, charge) if fact.kind is Kind.REFUNDED]
+        if told.order:
+            assert told == made.fact
+            assert await stage.gateway.find_refund(refund) == made
+        else:
+            assert await stage.gateway.find_refund(refund) is None, "who cannot say which order it was has it repeated"
         sure(Refused, await stage.gateway.refund(msgspec.structs.replace(refund, amount_minor=2_000)))
 
     async def test_more_than_was_paid_cannot_be_refunded(self, stage: Stage):
@@ -315,7 +396,7 @@ class Conformance:
         assert Kind.REFUNDED not in kinds(await stage.gateway.find_charge(Caller(), charge.id))
 
     async def test_nothing_is_refunded_of_what_was_not_paid(self, stage: Stage):
-        order = a_charge_order()
+        order = an_order(stage)
         charge = sure(Charge, await stage.gateway.open_charge(order))
         sure(Refused, await stage.gateway.refund(a_refund_order(order, charge, 100)))
 
@@ -324,10 +405,16 @@ class Conformance:
         await stage.do("tell_fees", charge.id)
         await stage.gateway.refund(a_refund_order(order, charge, 2_000))
         whole = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
-        [event] = [e for e in await read_webhooks(stage, charge) if e.envelope.type == "charge.refunded"]
-        told = by_key(event.facts)
-        assert {fact.kind for fact in event.facts} == {Kind.CAPTURED, Kind.FEE, Kind.REFUNDED}
-        assert told.items() <= by_key(whole.facts).items()
+        events = await read_webhooks(stage, charge)
+        event = [e for e in events if e.envelope.type == "charge.refunded" or not takes_cards(stage)][-1]
+        told = {fact.kind for fact in event.facts} - {Kind.PENDING}
+        assert {Kind.CAPTURED, Kind.FEE, Kind.REFUNDED} <= {fact.kind for fact in whole.facts}
+        if Kind.CAPTURED in told:
+            assert told == {Kind.CAPTURED, Kind.FEE, Kind.REFUNDED}, "who tells of the capture tells all of it"
+            assert by_key(event.facts).items() <= by_key(whole.facts).items()
+        else:
+            assert told == {Kind.REFUNDED}, "and who cannot makes us ask"
+            assert not by_key(event.facts).keys() - {f"refunded:{charge.id}"} <= by_key(charge.facts).keys()
 
     async def test_a_refund_that_takes_its_time_arrives_or_comes_back(self, stage: Stage):
         _, charge = await paid(stage)
@@ -342,6 +429,7 @@ class Conformance:
         assert (arrived.kind, arrived.total_minor) == (Kind.REFUNDED, 5_000)
 
     async def test_a_refund_that_had_arrived_comes_back(self, stage: Stage):
+        needs_cards(stage)
         organization = OrganizationId.new()
         order, charge = await paid(stage, organization=organization)
         refund = sure(Refund, await stage.gateway.refund(a_refund_order(order, charge, 2_000)))
@@ -352,7 +440,8 @@ class Conformance:
         assert (failed.reference, failed.amount_minor, bool(failed.code)) == (refund.id, 2_000, True)
         assert failed.at > arrived.at
         [event] = [e for e in await read_webhooks(stage, charge) if e.envelope.type == "charge.refund.updated"]
-        assert event.facts == (arrived, failed)
+        assert [fact.key for fact in event.facts] == [arrived.key, failed.key]
+        assert event.facts[-1] == failed
         moved = [(each.kind, each.amount_minor) for each in await all_movements(stage.gateway, organization)]
         assert moved[1:] == [(MovementKind.REFUND, 2_000), (MovementKind.REFUND_RETURNED, 2_000)]
         again = sure(Refund, await stage.gateway.refund(a_refund_order(order, charge, 5_000)))
@@ -362,6 +451,7 @@ class Conformance:
 
     @pytest.mark.covers("FIN-005")
     async def test_a_charge_for_an_account_goes_there_less_the_platforms_fee(self, stage: Stage):
+        needs(stage, Ability.ACCOUNTS)
         owner = an_account_order()
         account = sure(Account, await stage.gateway.open_account(owner))
         order = a_charge_order(account=account.id, organization=owner.organization, application_fee_minor=300)
@@ -388,6 +478,7 @@ class Conformance:
     # -- Fees
 
     async def test_the_fee_is_told_later_and_may_change(self, stage: Stage):
+        needs_cards(stage)
         _, charge = await paid(stage)
         assert Kind.FEE not in kinds(charge)
         await stage.do("tell_fees", charge.id)
@@ -395,15 +486,18 @@ class Conformance:
         await stage.do("adjust_fee", charge.id, amount=-14)
         charge = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
         fees = [fact for fact in charge.facts if fact.kind in (Kind.FEE, Kind.FEE_ADJUSTMENT)]
-        assert [(fact.kind, fact.amount_minor) for fact in fees] == [
-            (Kind.FEE, 100),
-            (Kind.FEE_ADJUSTMENT, 7),
-            (Kind.FEE_ADJUSTMENT, -14),
-        ]
+        # Either what it changed by each time, or what it is now: payments make the difference of that (FIN-042).
+        assert [(fact.kind, fact.amount_minor) for fact in fees] in (
+            [(Kind.FEE, 100), (Kind.FEE_ADJUSTMENT, 7), (Kind.FEE_ADJUSTMENT, -14)],
+            [(Kind.FEE, 93)],
+        )
         assert all(fact.key == f"{fact.kind.lower()}:{fact.reference}" for fact in fees)
-        balances = [event for event in await read_webhooks(stage, charge) if event.topic is Topic.BALANCE]
-        told = by_key(fact for event in balances for fact in event.facts)
-        assert by_key(fees).items() <= told.items() <= by_key(charge.facts).items()
+        webhooks = [each for each in await stage.webhooks() if b"balance.available" in each.body]
+        balances = [stage.gateway.read(each.body, stage.gateway.provider) for each in webhooks]
+        assert {event.topic for event in balances} == {Topic.BALANCE}
+        told = by_key(fact for event in balances for fact in event.facts if event.refs[0].id == charge.id)
+        assert told.items() <= by_key(charge.facts).items()
+        assert not told or by_key(fees).items() <= told.items()
 
     # -- Disputes
 
@@ -411,6 +505,7 @@ class Conformance:
         ("deed", "ends", "fee"), [("win", Kind.DISPUTE_WON, 1_500), ("lose", Kind.DISPUTE_LOST, 0)]
     )
     async def test_a_dispute_is_opened_and_decided(self, stage: Stage, deed: str, ends: FactKind, fee: int):
+        needs(stage, Ability.DISPUTES)
         _, charge = await paid(stage)
         await stage.do("dispute", charge.id)
         opened = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts[-1]
@@ -421,27 +516,35 @@ class Conformance:
         assert closed.at > opened.at
         events = {event.envelope.type: event for event in await read_webhooks(stage, charge)}
         assert events["charge.dispute.created"].facts == (opened,)
-        assert events["charge.dispute.closed"].facts == (opened, closed), "who hears the end first missed nothing"
+        begun, ended = events["charge.dispute.closed"].facts
+        assert begun == opened, "who hears the end first missed nothing"
+        # Not every provider keeps when it was lost: then it is when we were told, or later when we looked.
+        assert msgspec.structs.replace(ended, at=closed.at) == closed
+        assert opened.at < ended.at <= closed.at
 
     # -- What the provider tells and books
 
     async def test_the_list_of_events_has_everything_that_webhooks_told(self, stage: Stage):
+        needs(stage, Ability.EVENTS)
         began = datetime.now(UTC) - YESTERDAY
         order, charge = await paid(stage)
         await stage.do("tell_fees", charge.id)
         await stage.gateway.refund(a_refund_order(order, charge, 5_000))
         account = sure(Account, await stage.gateway.open_account(an_account_order()))
         await stage.do("complete", account.id)
-        told = {each.body for each in await stage.webhooks()}
+        listens = Ability.ACCOUNT_EVENTS in stage.gateway.abilities
+        told = {each.body for each in await stage.webhooks() if listens or each.path != CONNECT}
         listed = await all_events(stage.gateway, began)
         assert told <= set(listed)
         assert len(listed) == len(set(listed))
         read = [stage.gateway.read(payload, stage.gateway.provider) for payload in listed]
-        [updated] = [event for event in read if event.account and event.account.id == account.id]
-        assert updated.envelope.source != stage.gateway.provider, "it came on the other route"
+        updated = [event for event in read if event.account and event.account.id == account.id]
+        assert bool(updated) is (Ability.ACCOUNT_EVENTS in stage.gateway.abilities)
+        assert all(each.envelope.source != stage.gateway.provider for each in updated), "they came on the other route"
         assert await all_events(stage.gateway, datetime.now(UTC) + YESTERDAY) == []
 
     async def test_its_books_say_what_its_facts_say(self, stage: Stage):
+        needs(stage, Ability.MOVEMENTS)
         organization = OrganizationId.new()
         order, charge = await paid(stage, organization=organization)
         await stage.do("tell_fees", charge.id)
@@ -465,22 +568,22 @@ class Conformance:
         await paid(stage)
         verify, now = stage.gateway.verify, datetime.now(UTC)
         webhook = (await stage.webhooks())[-1]
-        envelope = verify(webhook.body, webhook.headers, webhook.path, now)
+        envelope = await recognise(stage, webhook)
         assert envelope
         assert envelope.livemode is stage.gateway.livemode
         assert envelope.id
-        other = "/api/organizacao/payouts/webhook"
-        assert verify(webhook.body, webhook.headers, other, now) is None
-        assert verify(webhook.body + b" ", webhook.headers, webhook.path, now) is None
+        assert verify(webhook.body, webhook.headers, CONNECT, now) is None
         assert verify(webhook.body, {}, webhook.path, now) is None
+        assert ("body" in stage.signs) == (verify(webhook.body + b" ", webhook.headers, webhook.path, now) is None)
         for late in (timedelta(seconds=-330), timedelta(seconds=330)):
-            assert verify(webhook.body, webhook.headers, webhook.path, now + late) is None
+            stale = verify(webhook.body, webhook.headers, webhook.path, now + late)
+            assert ("time" in stage.signs) == (stale is None)
 
     async def test_an_event_of_a_type_that_we_do_not_deal_with_means_nothing(self, stage: Stage):
         await paid(stage)
         webhook = (await stage.webhooks())[-1]
         strange = msgspec.json.decode(webhook.body)
-        strange["type"] = "customer.created"
+        strange["event" if "event" in strange else "type"] = "customer.created"
         event = stage.gateway.read(msgspec.json.encode(strange), stage.gateway.provider)
         assert (event.topic, event.facts) == (Topic.NOTHING, ())
 
@@ -492,6 +595,7 @@ class Conformance:
     # -- Accounts and payouts
 
     async def test_an_account_is_standard_and_opens_when_its_owner_has_told_everything(self, stage: Stage):
+        needs(stage, Ability.ACCOUNTS)
         order = an_account_order()
         account = sure(Account, await stage.gateway.open_account(order))
         assert (account.type, account.charges_enabled, account.payouts_enabled) == ("standard", False, False)
@@ -516,6 +620,7 @@ class Conformance:
 
     @pytest.mark.parametrize(("deed", "ends"), [("arrive", PayoutStatus.PAID), ("fail", PayoutStatus.FAILED)])
     async def test_a_payout_arrives_or_comes_back(self, stage: Stage, deed: str, ends: PayoutStatus):
+        needs(stage, Ability.PAYOUTS)
         order = an_account_order()
         account = sure(Account, await stage.gateway.open_account(order))
         payout = a_payout_order(account.id, order.organization)
@@ -535,12 +640,50 @@ class Conformance:
         envelope = stage.gateway.verify(webhook.body, webhook.headers, webhook.path, datetime.now(UTC))
         assert envelope
         event = stage.gateway.read(webhook.body, envelope.source)
-        assert (event.topic, event.payout, envelope.account) == (Topic.PAYOUT, found, account.id)
+        assert (event.topic, event.payout) == (Topic.PAYOUT, found)
+        assert account.id in (envelope.account, *(ref.id for ref in event.refs))
 
     async def test_trouble_is_not_an_answer(self, stage: Stage):
-        answers = [await stage.gateway.open_charge(a_charge_order(amount_minor=0)) for _ in range(2)]
+        answers = [await stage.gateway.open_charge(an_order(stage, amount_minor=0)) for _ in range(2)]
         assert not any(isinstance(each, Charge | NotSent | Unknown) for each in answers)
-        assert await stage.gateway.find_payout(a_payout_order("acct_0", OrganizationId.new(), key=uuid4())) is None
+        if Ability.PAYOUTS in stage.gateway.abilities:
+            assert await stage.gateway.find_payout(a_payout_order("acct_0", OrganizationId.new(), key=uuid4())) is None
+
+    # -- What not everybody does
+
+    async def test_what_is_not_offered_is_refused_as_such(self, stage: Stage):
+        gateway, somebody, now = stage.gateway, OrganizationId.new(), datetime.now(UTC)
+        payout = a_payout_order("acct_0", somebody)
+        asked = {
+            Ability.ACCOUNTS: (
+                gateway.open_account(an_account_order()),
+                gateway.link_account(Caller(), "acct_0", "http://127.0.0.1:8000/back"),
+                gateway.find_account(Caller(), "acct_0"),
+            ),
+            Ability.PAYOUTS: (gateway.pay_out(payout), gateway.find_payout(payout)),
+            Ability.DISPUTES: (
+                gateway.find_dispute(Caller(), "dp_0"),
+                gateway.answer_dispute(an_evidence_order(an_order(stage), "dp_0")),
+            ),
+            Ability.EVENTS: (gateway.list_events(Caller(), None, now),),
+            Ability.MOVEMENTS: (gateway.list_movements(Caller(), somebody, None),),
+        }
+        for ability, calls in asked.items():
+            answers = [await each for each in calls]
+            assert ability in gateway.abilities or answers == [Refused(NOT_OFFERED)] * len(answers)
+
+    async def test_who_takes_no_cards_and_splits_nothing_refuses_such_orders(self, stage: Stage):
+        if Ability.ACCOUNTS in stage.gateway.abilities:
+            pytest.skip(f"{stage.gateway.provider} has accounts")
+        for order in (
+            an_order_by_pix(stage, settlement=SettlementModel.ORG_MOR),
+            an_order_by_pix(stage, account="acct_0"),
+            an_order_by_pix(stage, application_fee_minor=1),
+            an_order_by_pix(stage, method=Method.CARD),
+        ):
+            refused = sure(Refused, await stage.gateway.open_charge(order))
+            assert refused.code == NOT_OFFERED
+            assert await stage.gateway.find_ordered(order) is None
 
 
 def booked(facts: Any) -> Any:

@@ -10,6 +10,7 @@ from admitone.kernel.db import Database
 from admitone.kernel.outbound import Outbound
 from admitone.kernel.telemetry import Metrics
 from tests.finance.gateways.conformance import Conformance
+from tests.finance.gateways.dispute_conformance import DisputeConformance
 from tests.finance.gateways.stages import HttpStage, InProcessStage, a_client, a_listener, a_sandbox_process
 
 
@@ -27,13 +28,13 @@ async def over_http(database: Database, tmp_path_factory: pytest.TempPathFactory
         yield HttpStage(client, outbound, sent)
 
 
-class TestInProcess(Conformance):
+class TestInProcess(Conformance, DisputeConformance):
     @pytest.fixture
     def stage(self) -> InProcessStage:
         return InProcessStage()
 
 
-class TestOverHttp(Conformance):
+class TestOverHttp(Conformance, DisputeConformance):
     @pytest.fixture
     def stage(self, over_http: HttpStage) -> HttpStage:
         return over_http

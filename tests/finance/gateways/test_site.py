@@ -19,6 +19,7 @@ from tests.finance.gateways.builders import (
     a_payout_order,
     a_pix_order,
     an_account_order,
+    an_evidence_order,
     kinds,
     sure,
 )
@@ -77,6 +78,7 @@ async def test_a_person_can_take_a_charge_through_everything(visitor: Visitor):
         ("The refund comes back", {}),
         ("The refund that had arrived comes back", {}),
         ("Open a dispute", {}),
+        ("The organisation submits evidence here", {}),
         ("The organisation wins", {}),
     ):
         answer = await visitor.press(path, label, **typed)
@@ -86,6 +88,30 @@ async def test_a_person_can_take_a_charge_through_everything(visitor: Visitor):
         assert told in page
     assert kinds(await visitor.gateway.find_charge(Caller(), charge.id))[-1] == "DISPUTE_WON"
     assert f'href="{path}"' in (await visitor.client.get("/")).text
+
+
+async def test_a_dispute_shows_its_time_and_its_evidence_and_takes_it_once(visitor: Visitor):
+    charge = await visitor.charge()
+    path = f"/charges/{charge.id}"
+    await visitor.press(path, "Pay")
+    await visitor.press(path, "Open a dispute")
+    page = (await visitor.client.get(path)).text
+    assert "Evidence until" in page
+    assert "needs_response" in page
+    [dispute] = re.findall(r"dp_[0-9a-f]{24}", page)[:1]
+    order = an_evidence_order(
+        a_charge_order(), dispute, texts=(("refund_policy", "<b>None</b> after the doors open."),)
+    )
+    await visitor.gateway.answer_dispute(order)
+    page = (await visitor.client.get(path)).text
+    assert "on file, not submitted" in page
+    assert "refund_policy: &lt;b&gt;None&lt;/b&gt; after the doors open." in page
+    await visitor.press(path, "The organisation submits evidence here")
+    page = (await visitor.client.get(path)).text
+    assert "under_review" in page
+    assert "Written at the provider&#39;s own page." in page
+    assert "The organisation submits evidence here" not in await visitor.buttons(path)
+    assert "The cardholder wins" in await visitor.buttons(path)
 
 
 async def test_only_what_is_possible_is_offered(visitor: Visitor):

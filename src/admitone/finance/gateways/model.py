@@ -35,6 +35,8 @@ class Ability(StrEnum):
     DISPUTES = "DISPUTES"
     EVENTS = "EVENTS"
     """It lists what it told, so that a lost webhook is found."""
+    ACCOUNT_EVENTS = "ACCOUNT_EVENTS"
+    """In that list is also what it told of organisations' accounts."""
     MOVEMENTS = "MOVEMENTS"
     """It shows its own books."""
 

@@ -6,6 +6,7 @@ done is found, what was not is done once. An answer that does not come leaves ev
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeVar
 from uuid import UUID
 
@@ -219,7 +220,9 @@ class Clerk:
     async def _give_back(self, payment: Payment, intent: GatewayIntent, caller: Caller) -> Recorded:
         assert payment.provider is not None
         gateway, order = GATEWAYS().get(payment.provider), return_order(payment, intent, caller)
-        said = _looked_up(await self._heard(payment, gateway.find_refund(order)))
+        said: Refund | Trouble | None = None
+        if intent.is_return or not intent.is_fresh(datetime.now(UTC)):
+            said = _looked_up(await self._heard(payment, gateway.find_refund(order)))
         if said is None:
             said = await self._heard(payment, gateway.refund(order))
         match said:

@@ -149,6 +149,16 @@ class PaymentContradicted(Fact, frozen=True):
     told: str
 
 
+class DisputeRecorded(Fact, frozen=True):
+    """A dispute of it was opened, won or lost, whatever that makes of the payment: for whoever keeps the case."""
+
+    name = "payment.dispute_recorded"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+
+
 class AttemptsSpent(Fact, frozen=True):
     """It failed as often as it may, or somebody began anew; the charge is closed at the provider."""
 
@@ -284,6 +294,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     PaymentIncomplete,
     PaymentBooked,
     PaymentContradicted,
+    DisputeRecorded,
     AttemptsSpent,
     RefundBegun,
     RefundSettled,

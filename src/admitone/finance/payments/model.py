@@ -1,7 +1,7 @@
 """What a payment is, in which states it can be, and what is asked of this package."""
 
 import hashlib
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
@@ -251,6 +251,10 @@ class Payment(msgspec.Struct, frozen=True):
         return SOURCE_TYPES[self.source.type]
 
 
+REMEMBERED: Final = timedelta(hours=1)
+"""Every provider remembers our keys for much longer: a day, at the least."""
+
+
 class GatewayIntent(msgspec.Struct, frozen=True):
     """What we ask a provider, and whether it has answered."""
 
@@ -271,6 +275,11 @@ class GatewayIntent(msgspec.Struct, frozen=True):
     """Of a refund: how much of the platform's fee goes back with it. A return of what paid for nothing has none."""
     unanswered: int = 0
     """How often it was ordered and not answered, or refused."""
+
+    def is_fresh(self, now: datetime) -> bool:
+        """Whether every provider still remembers its key: asked again it gives what it gave, and need not be looked
+        for first."""
+        return self.unanswered == 0 and self.created_at is not None and now - self.created_at < REMEMBERED
 
     @property
     def is_return(self) -> bool:

@@ -34,6 +34,7 @@ PROVE: Final = [
     Button("fail_authentication", "Fail to prove it (3DS fails)"),
 ]
 CLEAR: Final = [Button("clear", "The bank pays"), Button("fail_clearing", "The bank declines")]
+ANSWER: Final = [Button("answer_dispute", "The organisation submits evidence here")]
 DECIDE: Final = [Button("win", "The organisation wins"), Button("lose", "The cardholder wins")]
 ARRIVING: Final = [Button("settle_refund", "The refund arrives"), Button("fail_refund", "The refund comes back")]
 ARRIVED: Final = [Button("return_refund", "The refund that had arrived comes back")]
@@ -77,12 +78,14 @@ def _provider(intent: Intent) -> list[Group]:
         if paid.balance_transaction
         else [Button("tell_fees", "Tell the fee")]
     )
-    is_disputed = bool(paid.disputes) and paid.disputes[-1].status == "needs_response"
+    dispute = paid.disputes[-1] if paid.disputes else None
+    is_disputed = dispute is not None and dispute.is_open
+    answer = ANSWER if dispute is not None and dispute.status == "needs_response" else []
     arriving = ARRIVING if any(each.status == "pending" for each in paid.refunds) else []
     arrived = ARRIVED if any(each.status == "succeeded" for each in paid.refunds) else []
     opens = [] if intent.pix or is_disputed else [Button("dispute", "Open a dispute")]
     return [
         ("Fees", fees),
         ("Refunds", [*(REFUND if paid.refundable else []), *arriving, *arrived]),
-        ("Disputes", DECIDE if is_disputed else opens),
+        ("Disputes", [*answer, *DECIDE] if is_disputed else opens),
     ]

@@ -5,7 +5,7 @@ intent after it, the events to tell, the rows of the provider's books, and what 
 at most once, no more goes back than came, and time along one charge only rises.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -19,6 +19,7 @@ from admitone.finance.gateways.sandbox.objects import (
     Attempt,
     Balance,
     Dispute,
+    EvidenceDetails,
     Intent,
     Kept,
     MovementRow,
@@ -50,6 +51,8 @@ class Terms:
     fee_bps: int = 150
     fee_fixed_minor: int = 25
     dispute_fee_minor: int = 1_500
+    evidence_within: timedelta = timedelta(days=14)
+    """How long after a dispute was opened it takes evidence."""
     fees_after: timedelta | None = None
     """How long after the capture it tells its fee by itself; left out, when it is asked to."""
 
@@ -73,6 +76,8 @@ class Step:
     events: list[tuple[str, Any]] = field(default_factory=list)
     movements: list[MovementRow] = field(default_factory=list)
     timers: list[tuple[int, str]] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    """What is in it from now on and has an id of its own by which it is asked for."""
     account: str | None = None
     """Whose event it is, where it is not the platform's own."""
 
@@ -226,11 +231,12 @@ class Till:
         moved = self._movement(MovementKind.FEE, adjustment.id, change)
         return self._step(attempt, {}, ("balance.available", balance), moved)
 
-    def dispute(self, amount: int | None = None) -> Step:
-        """The cardholder wants it back; the provider takes it away meanwhile."""
+    def dispute(self, amount: int | None = None, due_in: int | None = None) -> Step:
+        """The cardholder wants it back; the provider takes it away meanwhile. `due_in`: another time for evidence than
+        its terms give, in seconds."""
         attempt = self._paid()
         asked = attempt.amount if amount is None else amount
-        if self.intent.pix or any(each.status == "needs_response" for each in attempt.disputes):
+        if self.intent.pix or any(each.is_open for each in attempt.disputes):
             raise No("charge_not_disputable", "PIX has no disputes, and a charge one at a time")
         if not 0 < asked <= attempt.amount:
             raise No("amount_too_large")
@@ -245,18 +251,37 @@ class Till:
             payment_intent=self.intent.id,
             fee=self.terms.dispute_fee_minor,
             metadata=self.intent.metadata,
+            evidence_details=EvidenceDetails(due_by=self.at // MILLION + self._evidence_seconds(due_in)),
         )
-        return self._step(
+        step = self._step(
             replace(attempt, disputes=(*attempt.disputes, dispute)),
             {},
             ("charge.dispute.created", dispute),
             self._movement(MovementKind.DISPUTE, dispute.id, asked),
             self._movement(MovementKind.DISPUTE_FEE, dispute.id, dispute.fee),
         )
+        step.parts.append(dispute.id)
+        return step
+
+    def answer_dispute(self, texts: Mapping[str, str], *, submit: bool) -> Step:
+        """Evidence takes the place of what was on file; submitted, it is with the bank and nobody changes it."""
+        attempt = self._paid()
+        if not attempt.disputes or not attempt.disputes[-1].is_open:
+            raise No("dispute_closed", "it is decided, or there is none")
+        *others, dispute = attempt.disputes
+        if dispute.status != "needs_response":
+            raise No("dispute_already_submitted", f"{dispute.id} is with the bank")
+        if self.at // MILLION >= (dispute.evidence_details.due_by or 0):
+            raise No("dispute_evidence_past_due", "its time is over")
+        told = {"status": "under_review", "status_transitions": self._moved(dispute, "under_review")} if submit else {}
+        details = replace(dispute.evidence_details, has_evidence=True, submission_count=int(submit))
+        answered = replace(dispute, evidence=dict(texts), evidence_details=details, **told)
+        attempt = replace(attempt, disputes=(*others, answered))
+        return self._step(attempt, {}, ("charge.dispute.updated", answered))
 
     def close_dispute(self, *, won: bool) -> Step:
         attempt = self._paid()
-        if not attempt.disputes or attempt.disputes[-1].status != "needs_response":
+        if not attempt.disputes or not attempt.disputes[-1].is_open:
             raise No("resource_missing", "no dispute of this charge is open", status=404)
         *others, dispute = attempt.disputes
         word = "won" if won else "lost"
@@ -364,6 +389,9 @@ class Till:
     def _shown(self, attempt: Attempt) -> Attempt:
         """As it is told by itself: with what its intent says about whose it is."""
         return replace(attempt, metadata=self.intent.metadata)
+
+    def _evidence_seconds(self, due_in: int | None) -> int:
+        return self.terms.evidence_within // timedelta(seconds=1) if due_in is None else due_in
 
     def _transaction(self, attempt: Attempt, fee: int) -> Transaction:
         name = self.new_id("txn", self.intent.id, self.at)

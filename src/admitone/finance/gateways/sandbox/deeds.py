@@ -30,6 +30,11 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Take money for what is closed."""
     pending: bool = False
     """The refund takes its time."""
+    due_in: int | None = None
+    """The dispute takes evidence for so many seconds."""
+    texts: dict[str, str] = {}
+    """The evidence; left out, what somebody wrote at the provider's own page."""
+    submit: bool = True
     refund: str = ""
     refund_application_fee: int = 0
     reverse_transfer: bool = True
@@ -77,6 +82,8 @@ def _settle(till: Till, options: Options, *, paid: bool) -> Step:
     return till.settle_refund(_refund_in("pending", till, options), paid=paid)
 
 
+AT_THE_PROVIDERS: Final = {"uncategorized_text": "Written at the provider's own page."}
+
 DEEDS: Final[dict[tuple[str, str], Deed]] = {
     ("Intent", "pay"): _charge(_pay),
     ("Intent", "authenticate"): _charge(lambda till, _o, _d: till.authenticate(passed=True)),
@@ -91,7 +98,10 @@ DEEDS: Final[dict[tuple[str, str], Deed]] = {
     ("Intent", "return_refund"): _charge(lambda till, o, _d: till.return_refund(_refund_in("succeeded", till, o))),
     ("Intent", "tell_fees"): _charge(lambda till, _o, _d: till.tell_fees()),
     ("Intent", "adjust_fee"): _charge(lambda till, o, _d: till.adjust_fee(o.amount or 0)),
-    ("Intent", "dispute"): _charge(lambda till, o, _d: till.dispute(o.amount)),
+    ("Intent", "dispute"): _charge(lambda till, o, _d: till.dispute(o.amount, o.due_in)),
+    ("Intent", "answer_dispute"): _charge(
+        lambda till, o, _d: till.answer_dispute(o.texts or AT_THE_PROVIDERS, submit=o.submit)
+    ),
     ("Intent", "win"): _charge(lambda till, _o, _d: till.close_dispute(won=True)),
     ("Intent", "lose"): _charge(lambda till, _o, _d: till.close_dispute(won=False)),
     ("Account", "complete"): lambda _s, account, _o, now: accounts.complete(account, now),

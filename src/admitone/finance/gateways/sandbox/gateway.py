@@ -21,6 +21,7 @@ from admitone.finance.gateways.model import (
     ChargeOrder,
     Envelope,
     EventPage,
+    EvidenceOrder,
     Method,
     Movement,
     MovementKind,
@@ -34,16 +35,27 @@ from admitone.finance.gateways.model import (
 )
 from admitone.finance.gateways.sandbox import reading
 from admitone.finance.gateways.sandbox.charges import UNEXPECTED_STATE
-from admitone.finance.gateways.sandbox.keys import Keys, source_of
-from admitone.finance.gateways.sandbox.objects import MILLION, Account, Failure, Intent, MovementRow, Payout, Refund
+from admitone.finance.gateways.sandbox.keys import CONNECT, Keys, source_of
+from admitone.finance.gateways.sandbox.objects import (
+    MILLION,
+    Account,
+    Dispute,
+    Failure,
+    Intent,
+    MovementRow,
+    Payout,
+    Refund,
+)
 from admitone.finance.gateways.sandbox.parameters import (
     AccountParameters,
     ChargeParameters,
+    EvidenceParameters,
     LinkParameters,
     PayoutParameters,
     RefundParameters,
 )
 from admitone.finance.gateways.sandbox.simulator import Lost, Simulator, Unreachable
+from admitone.finance.gateways.words import envelope_of
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.breaker import Dependency
 from admitone.kernel.db import in_transaction
@@ -62,7 +74,8 @@ from admitone.kernel.scope import Caller
 
 UNSAID: Final = (409, 429)
 """Another call under the same key is not over, or there are too many: no answer to this one, and no refusal either."""
-DEPENDENCY: Final = Dependency("gateway:sandbox")
+KINDS: Final = {kind.value: kind for kind in MovementKind}
+DEPENDENCY: Final = Dependency("gateway_sandbox")
 
 Send = Callable[[Request, Caller], Awaitable[Outcome]]
 Read = TypeVar("Read")
@@ -149,6 +162,18 @@ class SandboxGateway:
         made = next((each for each in refunds if each.metadata.get("order_key") == str(order.key)), None)
         return reading.refund_of(made) if made else None
 
+    # -- Disputes
+
+    async def find_dispute(self, caller: Caller, dispute: str) -> model.Dispute | Trouble | None:
+        said = await self._get(caller, f"/v1/disputes/{quote(dispute, safe='')}")
+        return None if _is_missing(said) else _read_dispute(said)
+
+    async def answer_dispute(self, order: EvidenceOrder) -> model.Dispute | Trouble:
+        given = EvidenceParameters(evidence=dict(order.texts), submit=order.submit)
+        return _read_dispute(
+            await self._post(order.caller, f"/v1/disputes/{quote(order.dispute, safe='')}", given, order.key)
+        )
+
     # -- Accounts and payouts
 
     async def open_account(self, order: AccountOrder) -> model.Account | Trouble:
@@ -207,17 +232,20 @@ class SandboxGateway:
         page = _read(await self._get(caller, "/v1/movements", **asked), _Movements)
         if not isinstance(page, _Movements):
             return page
-        return MovementPage(tuple(map(_movement, page.data)), page.next)
+        own = str(organization)
+        return MovementPage(
+            tuple(_movement(row, organization if row.organization == own else None) for row in page.data), page.next
+        )
 
     def verify(self, body: bytes, headers: Mapping[str, str], route: str, now: datetime) -> Envelope | None:
         source = source_of(route)
         header = next((value for name, value in headers.items() if name.lower() == signature.HEADER), "")
         if not signature.verify(body, header, self._keys.signing(source), now):
             return None
-        return reading.envelope_of(body, source)[0]
+        return envelope_of(body, source, CONNECT)[0]
 
     def open_envelope(self, payload: bytes, source: str) -> Envelope:
-        return reading.envelope_of(payload, source)[0]
+        return envelope_of(payload, source, CONNECT)[0]
 
     def read(self, payload: bytes, source: str) -> ProviderEvent:
         return reading.read_event(payload, source)
@@ -289,16 +317,19 @@ def _charge_parameters(order: ChargeOrder) -> ChargeParameters:
     )
 
 
-def _movement(row: MovementRow) -> Movement:
+def _movement(row: MovementRow, organization: OrganizationId | None) -> Movement:
+    """Of this organisation, if it is known whose it is. There are millions: nothing is read twice."""
+    if organization is None and row.organization:
+        organization = OrganizationId.parse(row.organization)
     return Movement(
-        id=row.id,
-        kind=MovementKind(row.kind),
-        reference=row.reference,
-        amount_minor=row.amount,
-        currency=row.currency.upper(),
-        at=reading.moment(row.at),
-        organization=OrganizationId.parse(row.organization) if row.organization else None,
-        payment=PaymentId.parse(row.payment) if row.payment else None,
+        row.id,
+        KINDS[row.kind],
+        row.reference,
+        row.amount,
+        row.currency.upper(),
+        reading.moment(row.at),
+        organization,
+        PaymentId.parse(row.payment) if row.payment else None,
     )
 
 
@@ -309,6 +340,11 @@ def _read_charge(outcome: Outcome) -> model.Charge | Trouble:
     """Also where the provider says no because of what it has, and shows it: a decline, or a cancel that came late."""
     intent = _read(outcome, Intent)
     return reading.charge_of(intent) if isinstance(intent, Intent) else intent
+
+
+def _read_dispute(outcome: Outcome) -> model.Dispute | Trouble:
+    dispute = _read(outcome, Dispute)
+    return reading.dispute_of(dispute) if isinstance(dispute, Dispute) else dispute
 
 
 def _read(outcome: Outcome, kind: type[Read]) -> Read | Trouble:

@@ -19,6 +19,7 @@ SCHEMA: Final = """
         body BLOB NOT NULL);
     CREATE UNIQUE INDEX IF NOT EXISTS object_by_id ON object (id, version);
     CREATE INDEX IF NOT EXISTS object_by_key ON object (key) WHERE key IS NOT NULL;
+    CREATE TABLE IF NOT EXISTS part (id TEXT PRIMARY KEY, within TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS event (
         sequence INTEGER PRIMARY KEY, about TEXT NOT NULL, type TEXT NOT NULL, account TEXT,
         created INTEGER NOT NULL, body BLOB NOT NULL);
@@ -42,11 +43,13 @@ APPEND_ONLY: Final = """
     BEGIN SELECT RAISE(ABORT, 'the books are only added to'); END;
 """
 LAST: Final = 2**63 - 1
-BOOKS: Final = ("object", "event", "movement")
+BOOKS: Final = ("object", "part", "event", "movement")
 
 FIND_OBJECT: Final = "SELECT body FROM object WHERE id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
 FIND_BY_KEY: Final = "SELECT id FROM object WHERE key = ? ORDER BY sequence LIMIT 2"
 INSERT_OBJECT: Final = "INSERT INTO object (id, version, born, key, body) VALUES (?, ?, ?, ?, ?)"
+INSERT_PART: Final = "INSERT INTO part (id, within) VALUES (?, ?)"
+FIND_WHOLE: Final = "SELECT within FROM part WHERE id = ?"
 LIST_NEWEST: Final = """
     SELECT id
       FROM object
@@ -162,6 +165,14 @@ class Journal:
     def change(self, name: str, version: int, body: bytes) -> None:
         """Versions are the times of change, which rise: a second writer of the same one is refused."""
         self._books.execute(INSERT_OBJECT, (name, version, None, None, body))
+
+    def add_part(self, name: str, within: str) -> None:
+        self._books.execute(INSERT_PART, (name, within))
+
+    def find_whole(self, name: str) -> str | None:
+        """The object in which it stands."""
+        row = self._books.execute(FIND_WHOLE, (name,)).fetchone()
+        return row[0] if row else None
 
     def list_newest(self, kind: str, limit: int) -> list[bytes]:
         ids = self._books.execute(LIST_NEWEST, (kind, limit)).fetchall()

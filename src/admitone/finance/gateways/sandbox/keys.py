@@ -5,9 +5,10 @@ import hmac
 from dataclasses import dataclass, field
 from typing import Final, Self
 
+from admitone.finance.gateways.words import CONNECT_ROUTE
+
 ACCOUNT: Final = "sandbox"
 CONNECT: Final = "sandbox_connect"
-CONNECT_ROUTE: Final = "/api/organizacao/payouts/webhook"
 CARD_ROUTE: Final = "/api/stripe/webhook"
 PIX_ROUTE: Final = "/webhooks/pix"
 
@@ -33,7 +34,7 @@ class Keys:
 
 def source_of(route: str) -> str:
     """Whose secret signs on this route."""
-    return CONNECT if route.rstrip("/") == CONNECT_ROUTE else ACCOUNT
+    return CONNECT if route.partition("?")[0].rstrip("/") == CONNECT_ROUTE else ACCOUNT
 
 
 def route_of(event: str, account: str | None) -> str:

@@ -49,6 +49,13 @@ class Refund(Thing, frozen=True, kw_only=True):
     object: str = "refund"
 
 
+class EvidenceDetails(msgspec.Struct, frozen=True, kw_only=True):
+    due_by: int | None = None
+    """In seconds; none in books of old."""
+    has_evidence: bool = False
+    submission_count: int = 0
+
+
 class Dispute(Thing, frozen=True, kw_only=True):
     amount: int
     currency: str
@@ -58,7 +65,13 @@ class Dispute(Thing, frozen=True, kw_only=True):
     """Taken when it is opened, given back when it is won."""
     metadata: dict[str, str] = {}
     reason: str = "fraudulent"
+    evidence: dict[str, str] = {}
+    evidence_details: EvidenceDetails = EvidenceDetails()
     object: str = "dispute"
+
+    @property
+    def is_open(self) -> bool:
+        return self.status in ("needs_response", "under_review")
 
 
 class Attempt(Thing, frozen=True, kw_only=True):
@@ -174,28 +187,6 @@ class Balance(msgspec.Struct, frozen=True, kw_only=True):
     object: str = "balance"
 
 
-class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """The call that made it happen."""
-
-    id: str | None = None
-    idempotency_key: str | None = None
-
-
-class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    object: msgspec.Raw
-
-
-class Event(msgspec.Struct, frozen=True, kw_only=True):
-    id: str
-    type: str
-    created: int
-    data: Subject
-    livemode: bool = False
-    account: str | None = None
-    request: Cause | None = None
-    object: str = "event"
-
-
 class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """Why the provider says no."""
 
@@ -223,4 +214,5 @@ class MovementRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Kept = Intent | Account | Payout
-"""What is found by its id. Attempts, refunds and disputes stand in their intent."""
+"""What is found by its id. Attempts, refunds and disputes stand in their intent; the journal knows in which a dispute
+does."""

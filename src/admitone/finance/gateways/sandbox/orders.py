@@ -14,10 +14,11 @@ from admitone.finance.gateways.brcode import BrCode
 from admitone.finance.gateways.sandbox import accounts
 from admitone.finance.gateways.sandbox.charges import No, Step
 from admitone.finance.gateways.sandbox.deeds import Options
-from admitone.finance.gateways.sandbox.objects import MILLION, Account, Intent, Pix, Session
+from admitone.finance.gateways.sandbox.objects import MILLION, Account, Dispute, Intent, Pix, Session
 from admitone.finance.gateways.sandbox.parameters import (
     AccountParameters,
     ChargeParameters,
+    EvidenceParameters,
     LinkParameters,
     PayoutParameters,
     RefundParameters,
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from admitone.finance.gateways.sandbox.simulator import Simulator
 
 PAGE: Final = 100
+MOVEMENTS: Final = 1_000
+"""A page of the books, which are read as a whole."""
 SMALLEST: Final = 1
 LARGEST: Final = 10**12
 
@@ -49,6 +52,8 @@ def order(books: "Simulator", path: str, body: bytes, key: str | None, now: int)
             made = books.perform("cancel", name, Options(), key)
         case ["v1", "refunds"]:
             made = _refund(books, _read(body, RefundParameters), key)
+        case ["v1", "disputes", name]:
+            made = _answer_dispute(books, name, _read(body, EvidenceParameters), key)
         case ["v1", "accounts"]:
             given = _read(body, AccountParameters)
             made = books.apply(accounts.open_account(given, now, books.new_id), None, given.order_key)
@@ -140,6 +145,27 @@ def _refund(books: "Simulator", given: RefundParameters, key: str | None) -> Any
     return intent.paid.refunds[-1]
 
 
+def _answer_dispute(books: "Simulator", name: str, given: EvidenceParameters, key: str | None) -> Dispute:
+    intent, dispute = _disputed(books, name)
+    assert intent.paid
+    if dispute is not intent.paid.disputes[-1]:
+        raise No("dispute_closed", f"{name} is decided")
+    if not given.evidence:
+        raise No("parameter_invalid", "evidence is missing")
+    books.perform("answer_dispute", intent.id, Options(texts=given.evidence, submit=given.submit), key)
+    return _disputed(books, name)[1]
+
+
+def _disputed(books: "Simulator", name: str) -> tuple[Intent, Dispute]:
+    """A dispute stands in its charge."""
+    intent = books.get(books.journal.find_whole(name) or name)
+    if isinstance(intent, Intent) and intent.paid:
+        for dispute in intent.paid.disputes:
+            if dispute.id == name:
+                return intent, dispute
+    raise No("resource_missing", f"no such thing: {name}", status=404)
+
+
 def _link(books: "Simulator", given: LinkParameters, now: int) -> Any:
     books.get(given.account)
     query = urlencode({"return_url": given.return_url})
@@ -162,24 +188,26 @@ def look(books: "Simulator", path: str) -> bytes:
     match url.path.strip("/").split("/"):
         case ["v1", "payment_intents" | "accounts" | "payouts", name]:
             seen: Any = books.get(name)
+        case ["v1", "disputes", name]:
+            seen = _disputed(books, name)[1]
         case ["v1", "payment_intents" | "payouts"]:
             found = [books.find(name) for name in books.journal.find_by_key(asked.get("order_key", ""))]
             seen = Found(data=[each for each in found if each is not None])
         case ["v1", "events"]:
             after, since = _number(asked, "after"), _number(asked, "since")
-            seen = _page(books.journal.list_events(after, since, PAGE + 1))
+            seen = _page(books.journal.list_events(after, since, PAGE + 1), PAGE)
         case ["v1", "movements"]:
             organization = asked.get("organization", "")
             after, since = _number(asked, "after"), _number(asked, "since")
-            seen = _page(books.journal.list_movements(organization, after, since * MILLION, PAGE + 1))
+            seen = _page(books.journal.list_movements(organization, after, since * MILLION, MOVEMENTS + 1), MOVEMENTS)
         case _:
             raise No("resource_missing", "there is nothing here", status=404)
     return msgspec.json.encode(seen)
 
 
-def _page(rows: list[tuple[int, bytes]]) -> Found:
-    shown = rows[:PAGE]
-    more = str(shown[-1][0]) if len(rows) > PAGE else None
+def _page(rows: list[tuple[int, bytes]], most: int) -> Found:
+    shown = rows[:most]
+    more = str(shown[-1][0]) if len(rows) > most else None
     return Found(data=[msgspec.Raw(body) for _, body in shown], next=more)
 
 

@@ -24,6 +24,11 @@ class RefundParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     reverse_transfer: bool = True
 
 
+class EvidenceParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    evidence: dict[str, str]
+    submit: bool
+
+
 class AccountParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     type: str
     country: str

@@ -1,28 +1,26 @@
 """What the sandbox's objects and events mean, in the words of all providers.
 
 Promise: every fact has the key and the time under which it is told anywhere else, so it does not matter by which event,
-in which order or how often we hear of it. A status that is not in the tables is never guessed: it raises
-`UnknownStatus`, which names what it is about.
+in which order or how often we hear of it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final, TypeVar
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 import msgspec
 
 from admitone.finance.gateways import model
 from admitone.finance.gateways.model import (
+    DisputeStatus,
     Envelope,
     FactKind,
     ObjectType,
-    PayoutStatus,
     PixCode,
     ProviderEvent,
     ProviderFact,
     Ref,
     Topic,
-    UnknownStatus,
 )
 from admitone.finance.gateways.sandbox.keys import CONNECT
 from admitone.finance.gateways.sandbox.objects import (
@@ -31,25 +29,28 @@ from admitone.finance.gateways.sandbox.objects import (
     Attempt,
     Balance,
     Dispute,
-    Event,
     Intent,
     Payout,
     Refund,
     Session,
 )
+from admitone.finance.gateways.words import (
+    ATTEMPT_STATUS,
+    DISPUTE_STATUS,
+    EPOCH,
+    INTENT_STATUS,
+    PAYOUT_STATUS,
+    REFUND_STATUS,
+    SESSION_STATUS,
+    envelope_of,
+    fact,
+    id_in,
+    known,
+)
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.errors import Malformed
-from admitone.kernel.ids import Id, InvalidId, OrganizationId
+from admitone.kernel.ids import OrganizationId
 
-INTENT_STATUS: Final = {
-    "requires_payment_method": FactKind.PENDING,
-    "requires_confirmation": FactKind.PROCESSING,
-    "requires_action": FactKind.REQUIRES_ACTION,
-    "processing": FactKind.PROCESSING,
-    "succeeded": FactKind.CAPTURED,
-    "canceled": FactKind.CANCELLED,
-}
-"""PAY-061."""
 PIX_STATUS: Final = {
     "pending": FactKind.PENDING,
     "paid": FactKind.CAPTURED,
@@ -57,33 +58,12 @@ PIX_STATUS: Final = {
     "cancelled": FactKind.CANCELLED,
 }
 """PAY-062."""
-ATTEMPT_STATUS: Final = {
-    "pending": FactKind.PROCESSING,
-    "succeeded": FactKind.CAPTURED,
-    "failed": FactKind.FAILED,
+DISPUTE_STEPS: Final = {
+    DisputeStatus.NEEDS_RESPONSE: FactKind.DISPUTE_OPENED,
+    DisputeStatus.WON: FactKind.DISPUTE_WON,
+    DisputeStatus.LOST: FactKind.DISPUTE_LOST,
 }
-REFUND_STATUS: Final = {
-    "pending": FactKind.REFUND_PENDING,
-    "requires_action": FactKind.REFUND_PENDING,
-    "succeeded": FactKind.REFUNDED,
-    "failed": FactKind.REFUND_FAILED,
-    "canceled": FactKind.REFUND_FAILED,
-}
-DISPUTE_STATUS: Final = {
-    "needs_response": FactKind.DISPUTE_OPENED,
-    "under_review": FactKind.DISPUTE_OPENED,
-    "won": FactKind.DISPUTE_WON,
-    "lost": FactKind.DISPUTE_LOST,
-}
-PAYOUT_STATUS: Final = {
-    "pending": PayoutStatus.PENDING,
-    "in_transit": PayoutStatus.PENDING,
-    "paid": PayoutStatus.PAID,
-    "failed": PayoutStatus.FAILED,
-    "canceled": PayoutStatus.FAILED,
-}
-SESSION_STATUS: Final = {"paid": FactKind.CAPTURED, "unpaid": FactKind.PENDING}
-"""`completed` alone never means paid (PAY-022)."""
+"""What happens to the money. That evidence is with the bank moves none."""
 
 ATTEMPT_STEPS: Final = {
     "requires_action": FactKind.REQUIRES_ACTION,
@@ -97,11 +77,7 @@ CLOSINGS: Final = {
     "expired": FactKind.EXPIRED,
 }
 
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 TICK: Final = timedelta(microseconds=1)
-
-Known = TypeVar("Known")
-OwnId = TypeVar("OwnId", bound=Id)
 
 
 def moment(micros: int) -> datetime:
@@ -130,13 +106,13 @@ def refs_of(intent: Intent) -> tuple[Ref, ...]:
 def facts_of(intent: Intent) -> list[ProviderFact]:
     """Everything that happened to it, in the order in which it did."""
     table = PIX_STATUS if intent.pix else INTENT_STATUS
-    _known(table, intent.status, refs_of(intent), intent.metadata)
+    known(table, intent.status, refs_of(intent), intent.metadata)
     opened = min(intent.status_transitions.values())
-    facts = [_fact(FactKind.PENDING, intent.id, opened, intent.amount, intent.currency)]
+    facts = [fact(FactKind.PENDING, intent.id, moment(opened), intent.amount, intent.currency)]
     facts += [fact for attempt in intent.charges for fact in attempt_facts(attempt)]
     closed_as = intent.session.id if intent.session and "expired" in intent.status_transitions else intent.id
     facts += [
-        _fact(CLOSINGS[word], closed_as if word == "expired" else intent.id, at)
+        fact(CLOSINGS[word], closed_as if word == "expired" else intent.id, moment(at))
         for word, at in intent.status_transitions.items()
         if word in CLOSINGS
     ]
@@ -144,15 +120,15 @@ def facts_of(intent: Intent) -> list[ProviderFact]:
 
 
 def attempt_facts(attempt: Attempt) -> Iterator[ProviderFact]:
-    _known(ATTEMPT_STATUS, attempt.status, _refs_about(attempt.payment_intent, attempt.id), attempt.metadata)
+    known(ATTEMPT_STATUS, attempt.status, _refs_about(attempt.payment_intent, attempt.id), attempt.metadata)
     for word, at in attempt.status_transitions.items():
         kind = ATTEMPT_STEPS[word]
         code = attempt.failure_code or "" if kind is FactKind.FAILED else ""
-        yield _fact(kind, attempt.id, at, attempt.amount, attempt.currency, code=code)
+        yield fact(kind, attempt.id, moment(at), attempt.amount, attempt.currency, code=code)
     if fee := attempt.balance_transaction:
-        yield _fact(FactKind.FEE, fee.id, fee.at, fee.fee, fee.currency)
+        yield fact(FactKind.FEE, fee.id, moment(fee.at), fee.fee, fee.currency)
     for change in attempt.fee_adjustments:
-        yield _fact(FactKind.FEE_ADJUSTMENT, change.id, change.at, change.fee, change.currency)
+        yield fact(FactKind.FEE_ADJUSTMENT, change.id, moment(change.at), change.fee, change.currency)
     for refund in attempt.refunds:
         yield from refund_facts(refund)
     for dispute in attempt.disputes:
@@ -163,12 +139,21 @@ def refund_facts(refund: Refund) -> Iterator[ProviderFact]:
     """How it was on its way, and how it ended."""
     about = _refs_about(refund.payment_intent, refund.charge, Ref(ObjectType.REFUND, refund.id))
     for word, at in refund.status_transitions.items():
-        kind = _known(REFUND_STATUS, word, about, refund.metadata)
+        kind = known(REFUND_STATUS, word, about, refund.metadata)
         total = refund.total if kind is FactKind.REFUNDED else 0
         code = refund.failure_reason or "" if kind is FactKind.REFUND_FAILED else ""
-        fact = _fact(kind, refund.id, at, refund.amount, refund.currency, total=total, code=code, charge=refund.charge)
-        yield msgspec.structs.replace(fact, order=refund.metadata.get("order_key", ""))
-    _known(REFUND_STATUS, refund.status, about, refund.metadata)
+        yield fact(
+            kind,
+            refund.id,
+            moment(at),
+            refund.amount,
+            refund.currency,
+            total=total,
+            code=code,
+            charge=refund.charge,
+            order=refund.metadata.get("order_key", ""),
+        )
+    known(REFUND_STATUS, refund.status, about, refund.metadata)
 
 
 def refund_of(refund: Refund) -> model.Refund:
@@ -178,13 +163,31 @@ def refund_of(refund: Refund) -> model.Refund:
 
 def dispute_facts(dispute: Dispute) -> Iterator[ProviderFact]:
     """How it was opened also when it is closed: who hears of the end first has not missed the beginning."""
-    about = _refs_about(dispute.payment_intent, dispute.charge, Ref(ObjectType.DISPUTE, dispute.id))
-    _known(DISPUTE_STATUS, dispute.status, about, dispute.metadata)
+    about = _about_dispute(dispute)
+    known(DISPUTE_STATUS, dispute.status, about, dispute.metadata)
     for word, at in dispute.status_transitions.items():
-        kind = _known(DISPUTE_STATUS, word, about, dispute.metadata)
+        kind = DISPUTE_STEPS.get(known(DISPUTE_STATUS, word, about, dispute.metadata))
+        if kind is None:
+            continue
         fee = 0 if kind is FactKind.DISPUTE_LOST else dispute.fee
         amount, currency, reason = dispute.amount, dispute.currency, dispute.reason
-        yield _fact(kind, dispute.id, at, amount, currency, fee=fee, code=reason, charge=dispute.charge)
+        yield fact(kind, dispute.id, moment(at), amount, currency, fee=fee, code=reason, charge=dispute.charge)
+
+
+def dispute_of(dispute: Dispute) -> model.Dispute:
+    details = dispute.evidence_details
+    return model.Dispute(
+        id=dispute.id,
+        charge=dispute.charge,
+        status=known(DISPUTE_STATUS, dispute.status, _about_dispute(dispute), dispute.metadata),
+        reason=dispute.reason,
+        amount_minor=dispute.amount,
+        currency=dispute.currency.upper(),
+        opened_at=moment(dispute.status_transitions["needs_response"]),
+        due_at=moment(details.due_by * MILLION) if details.due_by else None,
+        has_evidence=details.has_evidence,
+        submissions=details.submission_count,
+    )
 
 
 def account_of(account: Account) -> model.Account:
@@ -195,12 +198,12 @@ def account_of(account: Account) -> model.Account:
         payouts_enabled=account.payouts_enabled,
         requirements_due=account.requirements_due,
         livemode=account.livemode,
-        organization=_id_in(account.metadata, "orgId", OrganizationId),
+        organization=id_in(account.metadata, "orgId", OrganizationId),
     )
 
 
 def payout_of(payout: Payout) -> model.Payout:
-    status = _known(PAYOUT_STATUS, payout.status, (Ref(ObjectType.PAYOUT, payout.id),), payout.metadata)
+    status = known(PAYOUT_STATUS, payout.status, (Ref(ObjectType.PAYOUT, payout.id),), payout.metadata)
     at = moment(max(payout.status_transitions.values()))
     return model.Payout(payout.id, status, payout.amount, payout.currency.upper(), at, payout.failure_code or "")
 
@@ -208,34 +211,12 @@ def payout_of(payout: Payout) -> model.Payout:
 # -- Events
 
 
-def envelope_of(payload: bytes, source: str) -> tuple[Envelope, Event]:
-    """What is known of an event before it is understood; `Malformed` if it is none."""
-    try:
-        event = msgspec.json.decode(payload, type=Event)
-        created = moment(event.created * MILLION)
-    except (msgspec.DecodeError, OverflowError, UnicodeDecodeError):
-        raise Malformed from None
-    return (
-        Envelope(
-            # The provider's list has the events of both routes in it, and this tells them apart.
-            source=CONNECT if event.account else source,
-            id=event.id,
-            type=event.type,
-            created=created,
-            livemode=event.livemode,
-            account=event.account,
-            request_id=event.request.id if event.request else None,
-        ),
-        event,
-    )
-
-
 def read_event(payload: bytes, source: str) -> ProviderEvent:
-    envelope, event = envelope_of(payload, source)
-    known = _TYPES.get(event.type)
-    if known is None:
+    envelope, event = envelope_of(payload, source, CONNECT)
+    dealt_with = _TYPES.get(event.type)
+    if dealt_with is None:
         return ProviderEvent(envelope, Topic.NOTHING)
-    kind, understand = known
+    kind, understand = dealt_with
     try:
         about = msgspec.json.decode(event.data.object, type=kind)
     except msgspec.DecodeError:
@@ -252,7 +233,7 @@ def _of_session(envelope: Envelope, session: Session) -> ProviderEvent:
         intent = msgspec.convert(session.payment_intent, Intent)
     except msgspec.ValidationError:
         raise Malformed from None
-    _known(SESSION_STATUS, session.payment_status, refs_of(intent), intent.metadata)
+    known(SESSION_STATUS, session.payment_status, refs_of(intent), intent.metadata)
     return _of_intent(envelope, intent)
 
 
@@ -267,8 +248,7 @@ def _of_refund(envelope: Envelope, refund: Refund) -> ProviderEvent:
 
 
 def _of_dispute(envelope: Envelope, dispute: Dispute) -> ProviderEvent:
-    refs = _refs_about(dispute.payment_intent, dispute.charge, Ref(ObjectType.DISPUTE, dispute.id))
-    return _about_charge(envelope, refs, list(dispute_facts(dispute)), dispute.metadata)
+    return _about_charge(envelope, _about_dispute(dispute), list(dispute_facts(dispute)), dispute.metadata)
 
 
 def _of_balance(envelope: Envelope, balance: Balance) -> ProviderEvent:
@@ -293,7 +273,7 @@ def _of_payout(envelope: Envelope, payout: Payout) -> ProviderEvent:
         envelope,
         Topic.PAYOUT,
         refs=(Ref(ObjectType.PAYOUT, payout.id), Ref(ObjectType.ACCOUNT, payout.destination)),
-        organization=_id_in(payout.metadata, "orgId", OrganizationId),
+        organization=id_in(payout.metadata, "orgId", OrganizationId),
         payout=payout_of(payout),
     )
 
@@ -306,8 +286,8 @@ def _about_charge(
         Topic.CHARGE,
         refs=refs,
         facts=tuple(facts),
-        organization=_id_in(metadata, "orgId", OrganizationId),
-        payment=_id_in(metadata, "payment_id", PaymentId),
+        organization=id_in(metadata, "orgId", OrganizationId),
+        payment=id_in(metadata, "payment_id", PaymentId),
     )
 
 
@@ -329,7 +309,9 @@ _TYPES: Final[dict[str, tuple[Any, Callable[[Envelope, Any], ProviderEvent]]]] =
     **dict.fromkeys(("checkout.session.completed", "checkout.session.expired"), (Session, _of_session)),
     "charge.refunded": (Attempt, _of_attempt),
     "charge.refund.updated": (Refund, _of_refund),
-    **dict.fromkeys(("charge.dispute.created", "charge.dispute.closed"), (Dispute, _of_dispute)),
+    **dict.fromkeys(
+        ("charge.dispute.created", "charge.dispute.updated", "charge.dispute.closed"), (Dispute, _of_dispute)
+    ),
     "balance.available": (Balance, _of_balance),
     "account.updated": (Account, _of_account),
     **dict.fromkeys(("payout.paid", "payout.failed"), (Payout, _of_payout)),
@@ -337,43 +319,6 @@ _TYPES: Final[dict[str, tuple[Any, Callable[[Envelope, Any], ProviderEvent]]]] =
 
 
 # -- Within
-
-
-def _fact(
-    kind: FactKind,
-    reference: str,
-    at: int,
-    amount: int = 0,
-    currency: str = "",
-    *,
-    total: int = 0,
-    fee: int = 0,
-    code: str = "",
-    charge: str = "",
-) -> ProviderFact:
-    return ProviderFact(
-        kind,
-        f"{kind.lower()}:{reference}",
-        moment(at),
-        reference,
-        amount_minor=amount,
-        currency=currency.upper(),
-        total_minor=total,
-        fee_minor=fee,
-        code=code,
-        charge=charge,
-    )
-
-
-def _known(table: Mapping[str, Known], status: str, refs: tuple[Ref, ...], metadata: Mapping[str, str]) -> Known:
-    if status not in table:
-        raise UnknownStatus(
-            status,
-            refs,
-            organization=_id_in(metadata, "orgId", OrganizationId),
-            payment=_id_in(metadata, "payment_id", PaymentId),
-        )
-    return table[status]
 
 
 def _asked_by(name: str) -> Ref:
@@ -384,8 +329,5 @@ def _refs_about(intent: str, charge: str, *more: Ref) -> tuple[Ref, ...]:
     return (_asked_by(intent), Ref(ObjectType.CHARGE, charge), *more)
 
 
-def _id_in(metadata: Mapping[str, str], name: str, kind: type[OwnId]) -> OwnId | None:
-    try:
-        return kind.parse(metadata[name])
-    except (KeyError, InvalidId):
-        return None
+def _about_dispute(dispute: Dispute) -> tuple[Ref, ...]:
+    return _refs_about(dispute.payment_intent, dispute.charge, Ref(ObjectType.DISPUTE, dispute.id))

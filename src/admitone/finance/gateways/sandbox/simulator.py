@@ -31,18 +31,15 @@ from admitone.finance.gateways.sandbox.keys import Keys, route_of, source_of
 from admitone.finance.gateways.sandbox.objects import (
     MILLION,
     Account,
-    Cause,
-    Event,
     Failure,
     Fault,
     Intent,
     Kept,
     Payout,
-    Subject,
 )
+from admitone.finance.gateways.words import EPOCH, Cause, Event, Subject
 from admitone.kernel.crypto import same
 
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 TICK: Final = timedelta(microseconds=1)
 KEYS_LAST: Final = timedelta(hours=24) // TICK
 LONGEST_PAUSE: Final = 3_600 * MILLION
@@ -251,6 +248,8 @@ class Simulator:
             self._tell(step, type_, about, at, key)
         for movement in step.movements:
             self.journal.append_movement(movement.organization, msgspec.json.encode(movement))
+        for name in step.parts:
+            self.journal.add_part(name, thing.id)
         for due_at, deed in step.timers:
             self.journal.put_timer(due_at, deed, thing.id)
         return thing

@@ -227,4 +227,13 @@ def _told(thing: Kept) -> list[tuple[str, str]]:
             (each.object.capitalize(), f"{_amount(each.amount, each.currency)}, {each.status} ({each.id})")
             for each in undone
         ]
+        told += [line for dispute in attempt.disputes for line in _told_of_dispute(dispute)]
     return told
+
+
+def _told_of_dispute(dispute: Dispute) -> list[tuple[str, str]]:
+    details = dispute.evidence_details
+    until = [("Evidence until", _when(details.due_by * MILLION))] if details.due_by else []
+    word = "submitted" if details.submission_count else "on file, not submitted"
+    evidence = [(f"Evidence, {word}", f"{shows}: {text}") for shows, text in sorted(dispute.evidence.items())]
+    return [*until, *evidence]

@@ -19,6 +19,7 @@ from admitone.finance.payments.books import fresh_postings
 from admitone.finance.payments.errors import ForeignReference, PaymentNotFound
 from admitone.finance.payments.facts import (
     AttemptsSpent,
+    DisputeRecorded,
     PaymentBooked,
     PaymentContradicted,
     PaymentIncomplete,
@@ -43,8 +44,10 @@ from admitone.finance.payments.model import (
 from admitone.finance.payments.policy import Happened, Receipt, RefundEnd, Standing, fold, receipts_of, way
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import receipts as receipt_store
+from admitone.finance.payments.store.facts import find_facts, insert_facts
 from admitone.finance.payments.store.payments import Move
 from admitone.finance.payments.store.references import Belonging, claim_refs
+from admitone.finance.payments.store.subjects import insert_subjects
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
@@ -53,6 +56,7 @@ from admitone.kernel.scope import Caller
 from admitone.kernel.telemetry import logger
 
 ENDINGS: Final = (FactKind.REFUNDED, FactKind.DISPUTE_LOST)
+DISPUTES: Final = (FactKind.DISPUTE_OPENED, FactKind.DISPUTE_WON, FactKind.DISPUTE_LOST)
 FEES: Final = (FactKind.FEE, FactKind.FEE_ADJUSTMENT)
 
 
@@ -151,6 +155,8 @@ async def record(tx: Tx, told: Sequence[Told]) -> list[Recorded | Refusal]:
             outcomes.append(ForeignReference())
         else:
             history.hear(each.caller, each.facts, is_whole=each.is_whole)
+            # An event that tells nothing tells that there is something to ask for.
+            history.must_ask = history.must_ask or not (each.facts or each.asked)
             history.charge_id = history.charge_id or next((ref.id for ref in each.refs), None)
             outcomes.append(history)
     moved = await write_histories(tx, [each for each in outcomes if isinstance(each, History)])
@@ -166,7 +172,7 @@ def _claims(told: Told, history: History | None) -> list[Belonging]:
 async def read_histories(tx: Tx, inputs: Sequence[_About]) -> dict[PaymentId, History]:
     """The payments that these inputs are about, held until the end, with everything that happened to them."""
     payments = await store.lock_payments(tx, inputs)
-    facts = await store.find_facts(tx, payments)
+    facts = await find_facts(tx, payments)
     return {own: History(payment, facts[own]) for own, payment in payments.items()}
 
 
@@ -186,13 +192,16 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
     booked = {posting.payment for posting in postings}
     if postings:
         await ledger.post(tx, postings)
-    await store.insert_facts(tx, {own: history.news for own, history in changed.items()})
+    await insert_facts(tx, {own: history.news for own, history in changed.items()})
     await store.stand(tx, [*moves.values()])
+    await insert_subjects(tx, [move.payment for move in moves.values() if move.is_applied_now])
     await _keep_receipts(tx, changed, rivals)
     for own, history in unique.items():
         if own in moves:
             _publish(tx, history.caller, moves[own], is_booked=own in booked)
             _publish_refunds(tx, history)
+        if any(fact.kind in DISPUTES for fact in history.news):
+            tx.publish(history.caller, DisputeRecorded(payment_id=own))
         if history.must_ask or (own in moves and moves[own].standing.must_ask):
             tx.publish(history.caller, PaymentIncomplete(payment_id=own))
         if history.contradiction:

@@ -99,7 +99,7 @@ connect = _begins("C02.X01.CONNECT", "/api/organizacao/payouts/connect")
 @connect.serves
 @begin.serves
 async def begin_onboarding(call: Call, request: OnboardingRequest) -> LinkAnswer:
-    gateway = GATEWAYS().find_for(request.method)
+    gateway = GATEWAYS().find_for(request.method, direct=True)
     if gateway is None:
         raise errors.GatewayKeyMissing
     account = await _account(call, gateway)
@@ -162,7 +162,7 @@ show = Contract(
 
 @show.serves
 async def show_onboarding(call: Call, request: OnboardingQuestion) -> OnboardingAnswer:
-    gateway = GATEWAYS().find_for(request.method)
+    gateway = GATEWAYS().find_for(request.method, direct=True)
     provider, livemode = (gateway.provider, gateway.livemode) if gateway else (None, False)
     found = await call.read(queries.find_standing, provider, livemode)
     account = found.account

@@ -1,21 +1,18 @@
 """Payments, their facts and what was asked of providers for them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
-from admitone.finance.gateways.api import FactKind, Provider
+from admitone.finance.gateways.api import Provider
 from admitone.finance.payments.model import (
-    OURS,
     Checkout,
     FeesStatus,
     Payment,
     PaymentMethod,
     Reason,
-    RecordedFact,
     RefundState,
     Scenario,
     Status,
@@ -259,41 +256,13 @@ MARK_UNREADABLE = """
 """
 
 
-INSERT_FACTS = Insert(
-    "payments.payment_fact",
-    {
-        "payment_id": "uuid",
-        "key": "text",
-        "ordinal": "integer",
-        "kind": "text",
-        "at": "timestamptz",
-        "reference": "text",
-        "amount_minor": "bigint",
-        "currency": "text",
-        "total_minor": "bigint",
-        "fee_minor": "bigint",
-        "code": "text",
-        "charge": "text",
-        "order_key": "text",
-        "recorded_at": "timestamptz",
-    },
-    attributes={"order_key": "order"},
-)
-
-
-FIND_FACTS = """
-    SELECT payment_id, key, ordinal, kind, at, reference, amount_minor, currency, total_minor, fee_minor, code,
-           charge, order_key
-      FROM payments.payment_fact
+FIND_THROUGH = """
+    SELECT id
+      FROM payments.payment
      WHERE organization_id = $1
-       AND payment_id = ANY($2::uuid[])
-     ORDER BY payment_id, ordinal
+       AND id = ANY($2::uuid[])
+       AND provider = ANY($3::text[])
 """
-
-
-class FactRow(RecordedFact, frozen=True, kw_only=True):
-    payment_id: UUID
-    recorded_at: datetime
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -303,6 +272,10 @@ class Move(msgspec.Struct, frozen=True):
     standing: Standing
     way: tuple[Status, ...]
     charge_id: str | None = None
+
+    @property
+    def is_applied_now(self) -> bool:
+        return self.standing.applied and not self.payment.applied
 
     @property
     def steps(self) -> int:
@@ -320,20 +293,27 @@ async def find_decisive(tx: Tx, checkouts: Collection[Checkout]) -> dict[Source,
     keys = [key for _, key in wanted]
     rows = await tx.fetch(FIND_DECISIVE, *columns([source for source, _ in wanted], "type", "id"), keys)
     found: dict[Source, dict[PaymentId, Payment]] = {source: {} for source, _ in wanted}
-    for payment in map(_payment, rows):
+    for payment in map(payment_of, rows):
         found[payment.source][payment.id] = payment
     return {source: [*payments.values()] for source, payments in found.items()}
 
 
 async def find_payments(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, Payment]:
     rows = await tx.fetch(FIND_PAYMENTS, sorted(each.uuid for each in ids))
-    return {PaymentId(row["id"]): _payment(row) for row in rows}
+    return {PaymentId(row["id"]): payment_of(row) for row in rows}
+
+
+async def find_through(tx: Tx, ids: Collection[PaymentId], providers: Collection[Provider]) -> set[PaymentId]:
+    """Those that go through one of these providers."""
+    named = [provider.value for provider in providers]
+    rows = await tx.fetch(FIND_THROUGH, sorted(each.uuid for each in ids), named)
+    return {PaymentId(row["id"]) for row in rows}
 
 
 async def list_payments(tx: Tx, before: UUID, status: str | None, limit: int) -> list[Payment]:
     if status is None:
-        return [_payment(row) for row in await tx.fetch(LIST_PAYMENTS, before, limit)]
-    return [_payment(row) for row in await tx.fetch(LIST_PAYMENTS_IN, before, status, limit)]
+        return [payment_of(row) for row in await tx.fetch(LIST_PAYMENTS, before, limit)]
+    return [payment_of(row) for row in await tx.fetch(LIST_PAYMENTS_IN, before, status, limit)]
 
 
 async def count_payments(tx: Tx) -> int:
@@ -343,13 +323,13 @@ async def count_payments(tx: Tx) -> int:
 
 async def find_own(tx: IdentityTx, payment: PaymentId) -> Payment | None:
     row = await tx.find(FIND_OWN, payment.uuid)
-    return _payment(row) if row else None
+    return payment_of(row) if row else None
 
 
 async def lock_payments(tx: Tx, inputs: Sequence[Any]) -> dict[PaymentId, Payment]:
     """Of inputs that say which payment they are about."""
     rows = await tx.lock(LOCK_PAYMENTS, inputs, lambda each: each.payment.uuid)
-    return {PaymentId(key): _payment(row) for key, row in rows.items()}
+    return {PaymentId(key): payment_of(row) for key, row in rows.items()}
 
 
 async def find_rivals(tx: Tx, payments: Collection[Payment]) -> set[PaymentId]:
@@ -405,23 +385,7 @@ async def mark_unreadable(tx: Tx, words: Mapping[PaymentId, str]) -> None:
     await tx.execute_exactly(len(ordered), MARK_UNREADABLE, tx.now, ids, said)
 
 
-async def insert_facts(tx: Tx, facts: Mapping[PaymentId, Sequence[RecordedFact]]) -> None:
-    rows = [
-        FactRow(payment_id=payment.uuid, recorded_at=tx.now, **msgspec.structs.asdict(fact))
-        for payment, each in sorted(facts.items())
-        for fact in each
-    ]
-    await tx.insert_exactly(INSERT_FACTS, rows)
-
-
-async def find_facts(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, list[RecordedFact]]:
-    found: dict[PaymentId, list[RecordedFact]] = {payment: [] for payment in payments}
-    for row in await tx.fetch(FIND_FACTS, sorted(each.uuid for each in payments)):
-        found[PaymentId(row["payment_id"])].append(_fact(row))
-    return found
-
-
-def _payment(row: Record) -> Payment:
+def payment_of(row: Record) -> Payment:
     return Payment(
         id=PaymentId(row["id"]),
         organization=OrganizationId(row["organization_id"]),
@@ -461,22 +425,4 @@ def _payment(row: Record) -> Payment:
         changed_at=row["changed_at"],
         expires_at=row["expires_at"],
         unreadable_status=row["unreadable_status"],
-    )
-
-
-def _fact(row: Record) -> RecordedFact:
-    kind = row["kind"]
-    return RecordedFact(
-        kind=kind if kind in OURS else FactKind(kind),
-        key=row["key"],
-        at=row["at"],
-        reference=row["reference"],
-        amount_minor=row["amount_minor"],
-        currency=row["currency"],
-        total_minor=row["total_minor"],
-        fee_minor=row["fee_minor"],
-        code=row["code"],
-        charge=row["charge"],
-        order=row["order_key"],
-        ordinal=row["ordinal"],
     )

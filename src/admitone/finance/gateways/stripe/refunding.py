@@ -1,0 +1,161 @@
+"""Giving money back through Stripe, with the organisation's part and our fee's.
+
+Promise: exactly so much of our fee goes back as is ordered. Stripe gives back its proportion of it together with the
+refund; where that is not what is ordered, the refund goes without it, and the fee by an order of its own, under a key
+of its own. Until both are done the order is not: whoever repeats it finds the one and makes the other. What was
+refunded under an order is looked for before anything is ordered, so that no order is done twice, however late it is
+repeated.
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+from admitone.finance.gateways import model
+from admitone.finance.gateways.model import RefundOrder, Refused, Trouble
+from admitone.finance.gateways.stripe import parameters, reading
+from admitone.finance.gateways.stripe.listing import listed, read_all
+from admitone.finance.gateways.stripe.objects import ApplicationFee, Attempt, FeeRefund, Intent, Refund, Session
+from admitone.finance.gateways.stripe.way import MISSING, Seen, Way, is_missing
+from admitone.kernel.scope import Caller
+
+FEE_EXCEEDED: Final = "application_fee_exceeded"
+OTHER_ORDER: Final = "idempotency_error"
+
+
+class Known(msgspec.Struct, frozen=True):
+    """A charge, and what went back of it."""
+
+    intent: Intent
+    refunds: tuple[Refund, ...]
+    """The oldest first."""
+
+    @property
+    def attempt(self) -> Attempt | None:
+        latest = self.intent.latest_charge
+        return latest if isinstance(latest, Attempt) else None
+
+    @property
+    def fee(self) -> ApplicationFee | None:
+        fee = self.attempt.application_fee if self.attempt else None
+        return fee if isinstance(fee, ApplicationFee) else None
+
+    def made_by(self, order: RefundOrder) -> tuple[Refund, int] | None:
+        """With what had gone back by then."""
+        made = (each for each in reading.totals(self.refunds) if each[0].carried.get("order_key") == str(order.key))
+        return next(made, None)
+
+    def total_after(self, refund: Refund) -> int:
+        return next((total for each, total in reading.totals((*self.refunds, refund)) if each.id == refund.id), 0)
+
+
+class Refunding:
+    def __init__(self, way: Way) -> None:
+        self._way = way
+        self._v1 = way.v1
+
+    async def refund(self, order: RefundOrder) -> model.Refund | Trouble:
+        known = await self._known(order)
+        if not isinstance(known, Known):
+            return known or Refused(MISSING)
+        if made := known.made_by(order):
+            refund, total = made
+            if refund.amount != order.amount_minor:
+                return Refused(OTHER_ORDER)
+        else:
+            if order.application_fee_minor > fee_left(known.fee):
+                return Refused(FEE_EXCEEDED)
+            ordered = await self._order(order, known)
+            if not isinstance(ordered, Seen):
+                return ordered
+            refund, total = ordered.it, known.total_after(ordered.it)
+        if parameters.APART in refund.carried and known.fee:
+            trouble = await self._give_fee_back(order, known.fee)
+            if trouble is not None:
+                return trouble
+        return reading.refund_of(refund, total)
+
+    async def find(self, order: RefundOrder) -> model.Refund | Trouble | None:
+        """Not before everything that was ordered with it is done, too."""
+        known = await self._known(order)
+        if not isinstance(known, Known):
+            return known
+        made = known.made_by(order)
+        if made is None:
+            return None
+        if parameters.APART in made[0].carried and known.fee:
+            given = await self._fee_refund(order, known.fee)
+            if not isinstance(given, FeeRefund):
+                return given
+        return reading.refund_of(*made)
+
+    async def _order(self, order: RefundOrder, known: Known) -> Seen[Refund] | Trouble:
+        given = parameters.refund_parameters(
+            order,
+            known.intent,
+            transferred=known.attempt is not None and known.attempt.transfer is not None,
+            fee_apart=order.application_fee_minor > 0 and not is_proportion(order, known),
+        )
+        call = self._v1.refunds.create_async(given, {"idempotency_key": str(order.key)})
+        return await self._way.hear(order.caller, call, Refund)
+
+    async def _give_fee_back(self, order: RefundOrder, fee: ApplicationFee) -> Trouble | None:
+        given = await self._fee_refund(order, fee)
+        if isinstance(given, FeeRefund):
+            return None
+        if given is not None:
+            return given
+        asked: Any = {"amount": order.application_fee_minor, "metadata": {"order_key": str(order.key)}}
+        call = self._v1.application_fees.refunds.create_async(fee.id, asked, {"idempotency_key": f"{order.key}:fee"})
+        said = await self._way.hear(order.caller, call, FeeRefund)
+        # The money is on its way: that the fee is not is no refusal of the whole.
+        if isinstance(said, Refused):
+            return model.Unknown(f"refunded, and the fee was refused: {said.code}")
+        return said if not isinstance(said, Seen) else None
+
+    async def _fee_refund(self, order: RefundOrder, fee: ApplicationFee) -> FeeRefund | Trouble | None:
+        fetch = listed(self._way, order.caller, self._fee_refunds(fee.id), FeeRefund)
+        found = await read_all(fetch)
+        if not isinstance(found, list):
+            return found
+        return next((each for each in found if each.carried.get("order_key") == str(order.key)), None)
+
+    def _fee_refunds(self, fee: str) -> Any:
+        return lambda asked: self._v1.application_fees.refunds.list_async(fee, asked)
+
+    async def _known(self, order: RefundOrder) -> Known | Trouble | None:
+        intent = await self._intent(order.caller, order.charge)
+        if not isinstance(intent, Seen):
+            return None if is_missing(intent) else intent
+        if intent.it.latest_charge is None:
+            return Known(intent.it, ())  # Nobody has tried to pay.
+        found = await read_all(
+            listed(self._way, order.caller, self._v1.refunds.list_async, Refund, payment_intent=intent.it.id)
+        )
+        return Known(intent.it, tuple(found)) if isinstance(found, list) else found
+
+    async def _intent(self, caller: Caller, charge: str) -> Seen[Intent] | Trouble:
+        name = charge
+        if charge.startswith("cs_"):
+            session = await self._way.hear(caller, self._v1.checkout.sessions.retrieve_async(charge), Session)
+            if not isinstance(session, Seen):
+                return session
+            if not isinstance(session.it.payment_intent, str):
+                return Refused(MISSING)
+            name = session.it.payment_intent
+        asked: Any = {"expand": ["latest_charge.application_fee"]}
+        return await self._way.hear(caller, self._v1.payment_intents.retrieve_async(name, asked), Intent)
+
+
+def fee_left(fee: ApplicationFee | None) -> int:
+    return fee.amount - fee.amount_refunded if fee else 0
+
+
+def is_proportion(order: RefundOrder, known: Known) -> bool:
+    """Whether what Stripe gives back of the fee by itself is to the cent what is ordered: the refund's part of it, if
+    that is a whole number and everything before went the same way. How Stripe rounds is not written anywhere."""
+    fee, attempt = known.fee, known.attempt
+    if fee is None or attempt is None:
+        return False
+    so_far = fee.amount_refunded * attempt.amount == fee.amount * attempt.amount_refunded
+    return so_far and order.application_fee_minor * attempt.amount == fee.amount * order.amount_minor
