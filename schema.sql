@@ -2,6 +2,10 @@
 CREATE SCHEMA authority;
 ALTER SCHEMA authority OWNER TO admitone_owner;
 
+-- Name: disputes; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA disputes;
+ALTER SCHEMA disputes OWNER TO admitone_owner;
+
 -- Name: identity; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA identity;
 ALTER SCHEMA identity OWNER TO admitone_owner;
@@ -26,6 +30,10 @@ ALTER SCHEMA organizations OWNER TO admitone_owner;
 CREATE SCHEMA payments;
 ALTER SCHEMA payments OWNER TO admitone_owner;
 
+-- Name: payouts; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA payouts;
+ALTER SCHEMA payouts OWNER TO admitone_owner;
+
 -- Name: pricing; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA pricing;
 ALTER SCHEMA pricing OWNER TO admitone_owner;
@@ -33,6 +41,10 @@ ALTER SCHEMA pricing OWNER TO admitone_owner;
 -- Name: proof; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA proof;
 ALTER SCHEMA proof OWNER TO admitone_owner;
+
+-- Name: refunds; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA refunds;
+ALTER SCHEMA refunds OWNER TO admitone_owner;
 
 -- Name: sales; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA sales;
@@ -606,6 +618,88 @@ CREATE TABLE authority.switch (
 );
 ALTER TABLE ONLY authority.switch FORCE ROW LEVEL SECURITY;
 ALTER TABLE authority.switch OWNER TO admitone_owner;
+
+-- Name: dispute; Type: TABLE; Schema: disputes; Owner: admitone_owner
+CREATE TABLE disputes.dispute (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    city_code text NOT NULL,
+    payment_id uuid NOT NULL,
+    provider text NOT NULL,
+    reference text NOT NULL,
+    state text NOT NULL,
+    reason text NOT NULL,
+    amount_minor bigint NOT NULL,
+    currency text NOT NULL,
+    fee_minor bigint NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    told_at timestamp with time zone,
+    assignee_id uuid,
+    evidence integer NOT NULL,
+    filed integer NOT NULL,
+    submission integer,
+    submitted_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    version integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT dispute_amount_minor_check CHECK ((amount_minor >= 0)),
+    CONSTRAINT dispute_check CHECK (((filed >= 0) AND (filed <= evidence))),
+    CONSTRAINT dispute_check1 CHECK (((submission >= 1) AND (submission <= evidence))),
+    CONSTRAINT dispute_check2 CHECK (((state = ANY (ARRAY['WON'::text, 'LOST'::text])) = (closed_at IS NOT NULL))),
+    CONSTRAINT dispute_check3 CHECK (((state <> 'EVIDENCE_SUBMITTED'::text) OR (submitted_at IS NOT NULL))),
+    CONSTRAINT dispute_check4 CHECK (((state <> 'OPEN'::text) OR (submitted_at IS NULL))),
+    CONSTRAINT dispute_check5 CHECK (((due_at IS NOT NULL) OR (told_at IS NOT NULL))),
+    CONSTRAINT dispute_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT dispute_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT dispute_evidence_check CHECK ((evidence >= 0)),
+    CONSTRAINT dispute_fee_minor_check CHECK ((fee_minor >= 0)),
+    CONSTRAINT dispute_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text, 'mercadopago'::text, 'openpix'::text]))),
+    CONSTRAINT dispute_reason_check CHECK ((length(reason) <= 100)),
+    CONSTRAINT dispute_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
+    CONSTRAINT dispute_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'EVIDENCE_SUBMITTED'::text, 'WON'::text, 'LOST'::text]))),
+    CONSTRAINT dispute_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY disputes.dispute FORCE ROW LEVEL SECURITY;
+ALTER TABLE disputes.dispute OWNER TO admitone_owner;
+
+-- Name: evidence; Type: TABLE; Schema: disputes; Owner: admitone_owner
+CREATE TABLE disputes.evidence (
+    organization_id uuid NOT NULL,
+    dispute_id uuid NOT NULL,
+    number integer NOT NULL,
+    id uuid NOT NULL,
+    submits boolean NOT NULL,
+    sealed bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT evidence_number_check CHECK ((number > 0)),
+    CONSTRAINT evidence_sealed_check CHECK ((length(sealed) <= 300000))
+);
+ALTER TABLE ONLY disputes.evidence ALTER COLUMN sealed SET STORAGE EXTERNAL;
+ALTER TABLE ONLY disputes.evidence FORCE ROW LEVEL SECURITY;
+ALTER TABLE disputes.evidence OWNER TO admitone_owner;
+
+-- Name: step; Type: TABLE; Schema: disputes; Owner: admitone_owner
+CREATE TABLE disputes.step (
+    organization_id uuid NOT NULL,
+    dispute_id uuid NOT NULL,
+    number integer NOT NULL,
+    kind text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor_id uuid,
+    reason_code text,
+    evidence integer,
+    detail text,
+    correlation_id uuid NOT NULL,
+    CONSTRAINT step_detail_check CHECK ((length(detail) <= 500)),
+    CONSTRAINT step_evidence_check CHECK ((evidence > 0)),
+    CONSTRAINT step_kind_check CHECK ((kind = ANY (ARRAY['OPENED'::text, 'FILE_READ'::text, 'TAKEN'::text, 'EVIDENCE_PUT'::text, 'SUBMISSION_ORDERED'::text, 'FILED'::text, 'SUBMITTED'::text, 'SUBMITTED_ELSEWHERE'::text, 'REFUSED'::text, 'WON'::text, 'LOST'::text]))),
+    CONSTRAINT step_number_check CHECK ((number > 0)),
+    CONSTRAINT step_reason_code_check CHECK ((reason_code ~ '^[A-Z][A-Z0-9_]{2,63}$'::text))
+);
+ALTER TABLE ONLY disputes.step FORCE ROW LEVEL SECURITY;
+ALTER TABLE disputes.step OWNER TO admitone_owner;
 
 -- Name: apple; Type: TABLE; Schema: identity; Owner: admitone_owner
 CREATE TABLE identity.apple (
@@ -1591,6 +1685,16 @@ CREATE TABLE payments.gateway_intent (
 ALTER TABLE ONLY payments.gateway_intent FORCE ROW LEVEL SECURITY;
 ALTER TABLE payments.gateway_intent OWNER TO admitone_owner;
 
+-- Name: paid_subject; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.paid_subject (
+    organization_id uuid NOT NULL,
+    subject text NOT NULL,
+    payment_id uuid NOT NULL,
+    CONSTRAINT paid_subject_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 200)))
+);
+ALTER TABLE ONLY payments.paid_subject FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.paid_subject OWNER TO admitone_owner;
+
 -- Name: payment; Type: TABLE; Schema: payments; Owner: admitone_owner
 CREATE TABLE payments.payment (
     organization_id uuid NOT NULL,
@@ -1695,7 +1799,7 @@ CREATE TABLE payments.payment_fact (
     CONSTRAINT payment_fact_currency_check CHECK ((currency ~ '^([A-Z]{3})?$'::text)),
     CONSTRAINT payment_fact_fee_minor_check CHECK ((fee_minor >= 0)),
     CONSTRAINT payment_fact_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
-    CONSTRAINT payment_fact_kind_check CHECK ((kind = ANY (ARRAY['PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text, 'CAPTURED'::text, 'CANCELLED'::text, 'EXPIRED'::text, 'FEE'::text, 'FEE_ADJUSTMENT'::text, 'REFUND_PENDING'::text, 'REFUNDED'::text, 'REFUND_FAILED'::text, 'DISPUTE_OPENED'::text, 'DISPUTE_WON'::text, 'DISPUTE_LOST'::text, 'APPLIED'::text, 'COMMISSION_HELD'::text, 'COMMISSION_KEPT'::text, 'REFUND_BEGUN'::text, 'REFUND_GIVEN_UP'::text]))),
+    CONSTRAINT payment_fact_kind_check CHECK ((kind = ANY (ARRAY['PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text, 'CAPTURED'::text, 'CANCELLED'::text, 'EXPIRED'::text, 'FEE'::text, 'FEE_ADJUSTMENT'::text, 'REFUND_PENDING'::text, 'REFUNDED'::text, 'REFUND_FAILED'::text, 'DISPUTE_OPENED'::text, 'DISPUTE_WON'::text, 'DISPUTE_LOST'::text, 'APPLIED'::text, 'COMMISSION_HELD'::text, 'COMMISSION_KEPT'::text, 'REFUND_BEGUN'::text, 'REFUND_GIVEN_UP'::text, 'TAX_WITHHELD'::text, 'DUE'::text]))),
     CONSTRAINT payment_fact_order_key_check CHECK ((length(order_key) <= 200)),
     CONSTRAINT payment_fact_ordinal_check CHECK ((ordinal > 0)),
     CONSTRAINT payment_fact_reference_check CHECK ((length(reference) <= 200)),
@@ -1758,6 +1862,151 @@ CREATE TABLE payments.unapplied_receipt (
 );
 ALTER TABLE ONLY payments.unapplied_receipt FORCE ROW LEVEL SECURITY;
 ALTER TABLE payments.unapplied_receipt OWNER TO admitone_owner;
+
+-- Name: freeze; Type: TABLE; Schema: payouts; Owner: admitone_owner
+CREATE TABLE payouts."freeze" (
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    reason text NOT NULL,
+    settlement_model text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    lifted_at timestamp with time zone,
+    CONSTRAINT freeze_reason_check CHECK ((reason = ANY (ARRAY['DISPUTE'::text, 'REFUND_FAILED'::text, 'OPERATOR'::text]))),
+    CONSTRAINT freeze_settlement_model_check CHECK ((settlement_model = ANY (ARRAY['ORG_MOR'::text, 'PLATFORM_MOR'::text])))
+);
+ALTER TABLE ONLY payouts."freeze" FORCE ROW LEVEL SECURITY;
+ALTER TABLE payouts."freeze" OWNER TO admitone_owner;
+
+-- Name: obligation; Type: TABLE; Schema: payouts; Owner: admitone_owner
+CREATE TABLE payouts.obligation (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    payee_id uuid NOT NULL,
+    city_code text NOT NULL,
+    property_key text NOT NULL,
+    livemode boolean NOT NULL,
+    currency text NOT NULL,
+    due_minor bigint NOT NULL,
+    amount_minor bigint NOT NULL,
+    checked_out_at timestamp with time zone NOT NULL,
+    hold_days smallint NOT NULL,
+    eligible_at timestamp with time zone NOT NULL,
+    state text NOT NULL,
+    payout_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT obligation_check CHECK (((amount_minor >= 0) AND (amount_minor <= due_minor))),
+    CONSTRAINT obligation_check1 CHECK ((eligible_at >= (checked_out_at + '24:00:00'::interval))),
+    CONSTRAINT obligation_check2 CHECK (((state = ANY (ARRAY['IN_PAYOUT'::text, 'PAID'::text])) = (payout_id IS NOT NULL))),
+    CONSTRAINT obligation_check3 CHECK (((amount_minor > 0) OR (state = ANY (ARRAY['REVERSED'::text, 'FROZEN'::text])))),
+    CONSTRAINT obligation_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT obligation_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT obligation_due_minor_check CHECK (((due_minor >= 1) AND (due_minor <= '9007199254740991'::bigint))),
+    CONSTRAINT obligation_hold_days_check CHECK (((hold_days >= 0) AND (hold_days <= 365))),
+    CONSTRAINT obligation_property_key_check CHECK ((length(property_key) <= 100)),
+    CONSTRAINT obligation_state_check CHECK ((state = ANY (ARRAY['DUE'::text, 'IN_PAYOUT'::text, 'PAID'::text, 'FROZEN'::text, 'REVERSED'::text])))
+);
+ALTER TABLE ONLY payouts.obligation FORCE ROW LEVEL SECURITY;
+ALTER TABLE payouts.obligation OWNER TO admitone_owner;
+
+-- Name: owner; Type: TABLE; Schema: payouts; Owner: admitone_owner
+CREATE TABLE payouts.owner (
+    organization_id uuid NOT NULL,
+    payee_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY payouts.owner FORCE ROW LEVEL SECURITY;
+ALTER TABLE payouts.owner OWNER TO admitone_owner;
+
+-- Name: payout; Type: TABLE; Schema: payouts; Owner: admitone_owner
+CREATE TABLE payouts.payout (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    payee_id uuid NOT NULL,
+    city_code text NOT NULL,
+    period date NOT NULL,
+    currency text NOT NULL,
+    settlement_model text NOT NULL,
+    provider text NOT NULL,
+    livemode boolean NOT NULL,
+    account text NOT NULL,
+    gross_minor bigint NOT NULL,
+    recovered_minor bigint NOT NULL,
+    amount_minor bigint NOT NULL,
+    state text NOT NULL,
+    reference text,
+    code text NOT NULL,
+    correlation_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    asked_at timestamp with time zone,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT payout_account_check CHECK (((length(account) >= 1) AND (length(account) <= 100))),
+    CONSTRAINT payout_check CHECK ((amount_minor = (gross_minor - recovered_minor))),
+    CONSTRAINT payout_check1 CHECK (((amount_minor > 0) OR (state = 'frozen'::text))),
+    CONSTRAINT payout_check2 CHECK (((state <> 'payout_pending'::text) OR (asked_at IS NULL))),
+    CONSTRAINT payout_check3 CHECK (((state = ANY (ARRAY['payout_pending'::text, 'frozen'::text])) OR (asked_at IS NOT NULL))),
+    CONSTRAINT payout_check4 CHECK (((state <> ALL (ARRAY['transferred'::text, 'completed'::text])) OR (reference IS NOT NULL))),
+    CONSTRAINT payout_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT payout_code_check CHECK ((length(code) <= 100)),
+    CONSTRAINT payout_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT payout_gross_minor_check CHECK ((gross_minor >= 0)),
+    CONSTRAINT payout_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text, 'mercadopago'::text, 'openpix'::text]))),
+    CONSTRAINT payout_recovered_minor_check CHECK ((recovered_minor >= 0)),
+    CONSTRAINT payout_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
+    CONSTRAINT payout_settlement_model_check CHECK ((settlement_model = 'PLATFORM_MOR'::text)),
+    CONSTRAINT payout_state_check CHECK ((state = ANY (ARRAY['payout_pending'::text, 'processing'::text, 'transferred'::text, 'completed'::text, 'failed'::text, 'frozen'::text])))
+);
+ALTER TABLE ONLY payouts.payout FORCE ROW LEVEL SECURITY;
+ALTER TABLE payouts.payout OWNER TO admitone_owner;
+
+-- Name: reported; Type: TABLE; Schema: payouts; Owner: admitone_owner
+CREATE TABLE payouts.reported (
+    organization_id uuid NOT NULL,
+    provider text NOT NULL,
+    reference text NOT NULL,
+    status text NOT NULL,
+    amount_minor bigint NOT NULL,
+    currency text NOT NULL,
+    code text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    payout_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    released_at timestamp with time zone,
+    CONSTRAINT reported_amount_minor_check CHECK ((amount_minor >= 0)),
+    CONSTRAINT reported_code_check CHECK ((length(code) <= 100)),
+    CONSTRAINT reported_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT reported_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text, 'mercadopago'::text, 'openpix'::text]))),
+    CONSTRAINT reported_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
+    CONSTRAINT reported_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'PAID'::text, 'FAILED'::text])))
+);
+ALTER TABLE ONLY payouts.reported FORCE ROW LEVEL SECURITY;
+ALTER TABLE payouts.reported OWNER TO admitone_owner;
+
+-- Name: schedule; Type: TABLE; Schema: payouts; Owner: admitone_owner
+CREATE TABLE payouts.schedule (
+    organization_id uuid NOT NULL,
+    payee_id uuid NOT NULL,
+    property_key text NOT NULL,
+    frequency text NOT NULL,
+    day_of_week smallint,
+    day_of_month smallint,
+    min_threshold_minor bigint NOT NULL,
+    hold_days smallint NOT NULL,
+    version bigint NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT schedule_check CHECK (((frequency = ANY (ARRAY['weekly'::text, 'biweekly'::text])) = (day_of_week IS NOT NULL))),
+    CONSTRAINT schedule_check1 CHECK (((frequency = 'monthly'::text) = (day_of_month IS NOT NULL))),
+    CONSTRAINT schedule_day_of_month_check CHECK (((day_of_month >= 1) AND (day_of_month <= 31))),
+    CONSTRAINT schedule_day_of_week_check CHECK (((day_of_week >= 0) AND (day_of_week <= 6))),
+    CONSTRAINT schedule_frequency_check CHECK ((frequency = ANY (ARRAY['weekly'::text, 'biweekly'::text, 'monthly'::text, 'on_checkout'::text]))),
+    CONSTRAINT schedule_hold_days_check CHECK (((hold_days >= 0) AND (hold_days <= 365))),
+    CONSTRAINT schedule_min_threshold_minor_check CHECK (((min_threshold_minor >= 0) AND (min_threshold_minor <= '9007199254740991'::bigint))),
+    CONSTRAINT schedule_property_key_check CHECK ((length(property_key) <= 100)),
+    CONSTRAINT schedule_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY payouts.schedule FORCE ROW LEVEL SECURITY;
+ALTER TABLE payouts.schedule OWNER TO admitone_owner;
 
 -- Name: fee_choice; Type: TABLE; Schema: pricing; Owner: admitone_owner
 CREATE TABLE pricing.fee_choice (
@@ -1878,6 +2127,53 @@ END)),
 );
 ALTER TABLE ONLY proof.verdict FORCE ROW LEVEL SECURITY;
 ALTER TABLE proof.verdict OWNER TO admitone_owner;
+
+-- Name: refund; Type: TABLE; Schema: refunds; Owner: admitone_owner
+CREATE TABLE refunds.refund (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    city_code text NOT NULL,
+    source_type text NOT NULL,
+    source_id text NOT NULL,
+    amount_minor bigint NOT NULL,
+    fee_minor bigint NOT NULL,
+    currency text NOT NULL,
+    reason text NOT NULL,
+    cancellation_id uuid,
+    state text NOT NULL,
+    failure text,
+    requested_by uuid,
+    created_at timestamp with time zone NOT NULL,
+    settled_at timestamp with time zone,
+    CONSTRAINT refund_amount_minor_check CHECK ((amount_minor > 0)),
+    CONSTRAINT refund_check CHECK (((fee_minor >= 0) AND (fee_minor <= amount_minor))),
+    CONSTRAINT refund_check1 CHECK (((state = ANY (ARRAY['PLANNED'::text, 'PENDING'::text])) = (settled_at IS NULL))),
+    CONSTRAINT refund_check2 CHECK (((state <> 'PLANNED'::text) OR (cancellation_id IS NOT NULL))),
+    CONSTRAINT refund_city_code_check CHECK ((city_code ~ '^[A-Z]{3,8}$'::text)),
+    CONSTRAINT refund_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT refund_failure_check CHECK ((length(failure) <= 200)),
+    CONSTRAINT refund_reason_check CHECK ((reason = ANY (ARRAY['CANCELLED_BY_SELLER'::text, 'SERIOUS_FAILURE'::text, 'ABUSE_REPORTED'::text, 'TECHNICAL_PROBLEM'::text, 'NOT_DELIVERED'::text, 'CUSTOMER_CANCELLED'::text, 'ADMIN_OVERRIDE'::text]))),
+    CONSTRAINT refund_state_check CHECK ((state = ANY (ARRAY['PLANNED'::text, 'OVERTAKEN'::text, 'PENDING'::text, 'SUCCEEDED'::text, 'FAILED'::text])))
+);
+ALTER TABLE ONLY refunds.refund FORCE ROW LEVEL SECURITY;
+ALTER TABLE refunds.refund OWNER TO admitone_owner;
+
+-- Name: refund_line; Type: TABLE; Schema: refunds; Owner: admitone_owner
+CREATE TABLE refunds.refund_line (
+    organization_id uuid NOT NULL,
+    refund_id uuid NOT NULL,
+    line_key text NOT NULL,
+    quantity integer NOT NULL,
+    amount_minor bigint NOT NULL,
+    fee_minor bigint NOT NULL,
+    CONSTRAINT refund_line_amount_minor_check CHECK ((amount_minor >= 0)),
+    CONSTRAINT refund_line_fee_minor_check CHECK ((fee_minor >= 0)),
+    CONSTRAINT refund_line_line_key_check CHECK (((length(line_key) >= 1) AND (length(line_key) <= 200))),
+    CONSTRAINT refund_line_quantity_check CHECK ((quantity > 0))
+);
+ALTER TABLE ONLY refunds.refund_line FORCE ROW LEVEL SECURITY;
+ALTER TABLE refunds.refund_line OWNER TO admitone_owner;
 
 -- Name: sale_line; Type: TABLE; Schema: sales; Owner: admitone_owner
 CREATE TABLE sales.sale_line (
@@ -2046,6 +2342,22 @@ ALTER TABLE ONLY authority.spent_token
 -- Name: switch switch_pkey; Type: CONSTRAINT; Schema: authority; Owner: admitone_owner
 ALTER TABLE ONLY authority.switch
     ADD CONSTRAINT switch_pkey PRIMARY KEY (organization_id, key);
+
+-- Name: dispute dispute_organization_id_provider_reference_key; Type: CONSTRAINT; Schema: disputes; Owner: admitone_owner
+ALTER TABLE ONLY disputes.dispute
+    ADD CONSTRAINT dispute_organization_id_provider_reference_key UNIQUE (organization_id, provider, reference);
+
+-- Name: dispute dispute_pkey; Type: CONSTRAINT; Schema: disputes; Owner: admitone_owner
+ALTER TABLE ONLY disputes.dispute
+    ADD CONSTRAINT dispute_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: evidence evidence_pkey; Type: CONSTRAINT; Schema: disputes; Owner: admitone_owner
+ALTER TABLE ONLY disputes.evidence
+    ADD CONSTRAINT evidence_pkey PRIMARY KEY (organization_id, dispute_id, number);
+
+-- Name: step step_pkey; Type: CONSTRAINT; Schema: disputes; Owner: admitone_owner
+ALTER TABLE ONLY disputes.step
+    ADD CONSTRAINT step_pkey PRIMARY KEY (organization_id, dispute_id, number);
 
 -- Name: apple apple_once_under_a_key; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
@@ -2247,6 +2559,10 @@ ALTER TABLE ONLY payments.free_claim
 ALTER TABLE ONLY payments.gateway_intent
     ADD CONSTRAINT gateway_intent_pkey PRIMARY KEY (organization_id, id);
 
+-- Name: paid_subject paid_subject_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.paid_subject
+    ADD CONSTRAINT paid_subject_pkey PRIMARY KEY (organization_id, subject, payment_id);
+
 -- Name: payment_fact payment_fact_organization_id_payment_id_ordinal_key; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
 ALTER TABLE ONLY payments.payment_fact
     ADD CONSTRAINT payment_fact_organization_id_payment_id_ordinal_key UNIQUE (organization_id, payment_id, ordinal);
@@ -2275,6 +2591,38 @@ ALTER TABLE ONLY payments.risk_hold
 ALTER TABLE ONLY payments.unapplied_receipt
     ADD CONSTRAINT unapplied_receipt_pkey PRIMARY KEY (organization_id, payment_id, capture_key);
 
+-- Name: freeze freeze_pkey; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts."freeze"
+    ADD CONSTRAINT freeze_pkey PRIMARY KEY (organization_id, payment_id, reason);
+
+-- Name: obligation obligation_organization_id_payment_id_key; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.obligation
+    ADD CONSTRAINT obligation_organization_id_payment_id_key UNIQUE (organization_id, payment_id);
+
+-- Name: obligation obligation_pkey; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.obligation
+    ADD CONSTRAINT obligation_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: owner owner_pkey; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.owner
+    ADD CONSTRAINT owner_pkey PRIMARY KEY (organization_id, payee_id);
+
+-- Name: payout payout_organization_id_payee_id_period_currency_key; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.payout
+    ADD CONSTRAINT payout_organization_id_payee_id_period_currency_key UNIQUE (organization_id, payee_id, period, currency);
+
+-- Name: payout payout_pkey; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.payout
+    ADD CONSTRAINT payout_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: reported reported_pkey; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.reported
+    ADD CONSTRAINT reported_pkey PRIMARY KEY (organization_id, provider, reference);
+
+-- Name: schedule schedule_pkey; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.schedule
+    ADD CONSTRAINT schedule_pkey PRIMARY KEY (organization_id, payee_id, property_key);
+
 -- Name: fee_choice fee_choice_organization_id_version_key; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
 ALTER TABLE ONLY pricing.fee_choice
     ADD CONSTRAINT fee_choice_organization_id_version_key UNIQUE (organization_id, version);
@@ -2302,6 +2650,14 @@ ALTER TABLE ONLY pricing.platform_policy
 -- Name: verdict verdict_pkey; Type: CONSTRAINT; Schema: proof; Owner: admitone_owner
 ALTER TABLE ONLY proof.verdict
     ADD CONSTRAINT verdict_pkey PRIMARY KEY (organization_id, name);
+
+-- Name: refund_line refund_line_pkey; Type: CONSTRAINT; Schema: refunds; Owner: admitone_owner
+ALTER TABLE ONLY refunds.refund_line
+    ADD CONSTRAINT refund_line_pkey PRIMARY KEY (organization_id, refund_id, line_key);
+
+-- Name: refund refund_pkey; Type: CONSTRAINT; Schema: refunds; Owner: admitone_owner
+ALTER TABLE ONLY refunds.refund
+    ADD CONSTRAINT refund_pkey PRIMARY KEY (organization_id, id);
 
 -- Name: sale_line sale_line_pkey; Type: CONSTRAINT; Schema: sales; Owner: admitone_owner
 ALTER TABLE ONLY sales.sale_line
@@ -2357,6 +2713,18 @@ CREATE UNIQUE INDEX session_by_refresh ON authority.session USING btree (refresh
 
 -- Name: spent_token_by_age; Type: INDEX; Schema: authority; Owner: admitone_owner
 CREATE INDEX spent_token_by_age ON authority.spent_token USING btree (spent_at);
+
+-- Name: dispute_by_state; Type: INDEX; Schema: disputes; Owner: admitone_owner
+CREATE INDEX dispute_by_state ON disputes.dispute USING btree (organization_id, state, id);
+
+-- Name: dispute_everywhere; Type: INDEX; Schema: disputes; Owner: admitone_owner
+CREATE INDEX dispute_everywhere ON disputes.dispute USING btree (state, id);
+
+-- Name: dispute_of_payment; Type: INDEX; Schema: disputes; Owner: admitone_owner
+CREATE INDEX dispute_of_payment ON disputes.dispute USING btree (organization_id, payment_id);
+
+-- Name: evidence_by_age; Type: INDEX; Schema: disputes; Owner: admitone_owner
+CREATE INDEX evidence_by_age ON disputes.evidence USING btree (created_at);
 
 -- Name: challenge_by_age; Type: INDEX; Schema: identity; Owner: admitone_owner
 CREATE INDEX challenge_by_age ON identity.challenge USING btree (expires_at);
@@ -2517,6 +2885,33 @@ CREATE UNIQUE INDEX risk_hold_standing ON payments.risk_hold USING btree (organi
 -- Name: unapplied_receipt_unsettled; Type: INDEX; Schema: payments; Owner: admitone_owner
 CREATE INDEX unapplied_receipt_unsettled ON payments.unapplied_receipt USING btree (organization_id, payment_id, capture_key) WHERE (settled_at IS NULL);
 
+-- Name: freeze_that_blocks; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX freeze_that_blocks ON payouts."freeze" USING btree (organization_id, since) WHERE ((lifted_at IS NULL) AND (settlement_model = 'ORG_MOR'::text));
+
+-- Name: obligation_due; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX obligation_due ON payouts.obligation USING btree (organization_id, payee_id, eligible_at) WHERE (state = 'DUE'::text);
+
+-- Name: obligation_of_payout; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX obligation_of_payout ON payouts.obligation USING btree (organization_id, payout_id) WHERE (payout_id IS NOT NULL);
+
+-- Name: obligation_open; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX obligation_open ON payouts.obligation USING btree (organization_id, payee_id, currency) WHERE (state = ANY (ARRAY['DUE'::text, 'FROZEN'::text]));
+
+-- Name: payout_by_reference; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE UNIQUE INDEX payout_by_reference ON payouts.payout USING btree (organization_id, provider, reference) WHERE (reference IS NOT NULL);
+
+-- Name: payout_unposted; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX payout_unposted ON payouts.payout USING btree (created_at, id) WHERE (state = ANY (ARRAY['payout_pending'::text, 'processing'::text]));
+
+-- Name: payout_unposted_of_owner; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX payout_unposted_of_owner ON payouts.payout USING btree (organization_id, payee_id, currency) WHERE (state = ANY (ARRAY['payout_pending'::text, 'processing'::text]));
+
+-- Name: reported_by_time; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX reported_by_time ON payouts.reported USING btree (organization_id, at, reference) WHERE (payout_id IS NULL);
+
+-- Name: reported_unreleased; Type: INDEX; Schema: payouts; Owner: admitone_owner
+CREATE INDEX reported_unreleased ON payouts.reported USING btree (organization_id, reference) WHERE ((released_at IS NULL) AND (payout_id IS NULL));
+
 -- Name: fee_choice_by_target; Type: INDEX; Schema: pricing; Owner: admitone_owner
 CREATE INDEX fee_choice_by_target ON pricing.fee_choice USING btree (organization_id, target, version DESC);
 
@@ -2531,6 +2926,15 @@ CREATE INDEX verdict_by_green ON proof.verdict USING btree (green_at, organizati
 
 -- Name: verdict_by_severity; Type: INDEX; Schema: proof; Owner: admitone_owner
 CREATE INDEX verdict_by_severity ON proof.verdict USING btree (severity, organization_id, name);
+
+-- Name: refund_by_state; Type: INDEX; Schema: refunds; Owner: admitone_owner
+CREATE INDEX refund_by_state ON refunds.refund USING btree (organization_id, state, id);
+
+-- Name: refund_of_cancellation; Type: INDEX; Schema: refunds; Owner: admitone_owner
+CREATE UNIQUE INDEX refund_of_cancellation ON refunds.refund USING btree (organization_id, cancellation_id, payment_id) WHERE (cancellation_id IS NOT NULL);
+
+-- Name: refund_of_payment; Type: INDEX; Schema: refunds; Owner: admitone_owner
+CREATE INDEX refund_of_payment ON refunds.refund USING btree (organization_id, payment_id);
 
 -- Name: sale_by_source; Type: INDEX; Schema: sales; Owner: admitone_owner
 CREATE INDEX sale_by_source ON sales.sale_summary USING btree (organization_id, source_type, source_id, created_at, payment_id);
@@ -2555,6 +2959,18 @@ CREATE INDEX payload_by_age ON webhooks.payload USING btree (created_at);
 
 -- Name: receipt_by_state; Type: INDEX; Schema: webhooks; Owner: admitone_owner
 CREATE INDEX receipt_by_state ON webhooks.receipt USING btree (state, id);
+
+-- Name: dispute dispute_organization_id_fkey; Type: FK CONSTRAINT; Schema: disputes; Owner: admitone_owner
+ALTER TABLE ONLY disputes.dispute
+    ADD CONSTRAINT dispute_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: evidence evidence_organization_id_dispute_id_fkey; Type: FK CONSTRAINT; Schema: disputes; Owner: admitone_owner
+ALTER TABLE ONLY disputes.evidence
+    ADD CONSTRAINT evidence_organization_id_dispute_id_fkey FOREIGN KEY (organization_id, dispute_id) REFERENCES disputes.dispute(organization_id, id);
+
+-- Name: step step_organization_id_dispute_id_fkey; Type: FK CONSTRAINT; Schema: disputes; Owner: admitone_owner
+ALTER TABLE ONLY disputes.step
+    ADD CONSTRAINT step_organization_id_dispute_id_fkey FOREIGN KEY (organization_id, dispute_id) REFERENCES disputes.dispute(organization_id, id);
 
 -- Name: apple apple_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
@@ -2672,6 +3088,10 @@ ALTER TABLE ONLY payments.free_claim
 ALTER TABLE ONLY payments.gateway_intent
     ADD CONSTRAINT gateway_intent_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
 
+-- Name: paid_subject paid_subject_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.paid_subject
+    ADD CONSTRAINT paid_subject_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
+
 -- Name: payment_fact payment_fact_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
 ALTER TABLE ONLY payments.payment_fact
     ADD CONSTRAINT payment_fact_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
@@ -2688,6 +3108,38 @@ ALTER TABLE ONLY payments.risk_hold
 ALTER TABLE ONLY payments.unapplied_receipt
     ADD CONSTRAINT unapplied_receipt_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
 
+-- Name: freeze freeze_organization_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts."freeze"
+    ADD CONSTRAINT freeze_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: obligation obligation_organization_id_payee_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.obligation
+    ADD CONSTRAINT obligation_organization_id_payee_id_fkey FOREIGN KEY (organization_id, payee_id) REFERENCES payouts.owner(organization_id, payee_id);
+
+-- Name: obligation obligation_organization_id_payout_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.obligation
+    ADD CONSTRAINT obligation_organization_id_payout_id_fkey FOREIGN KEY (organization_id, payout_id) REFERENCES payouts.payout(organization_id, id);
+
+-- Name: owner owner_organization_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.owner
+    ADD CONSTRAINT owner_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: payout payout_organization_id_payee_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.payout
+    ADD CONSTRAINT payout_organization_id_payee_id_fkey FOREIGN KEY (organization_id, payee_id) REFERENCES payouts.owner(organization_id, payee_id);
+
+-- Name: reported reported_organization_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.reported
+    ADD CONSTRAINT reported_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: reported reported_organization_id_payout_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.reported
+    ADD CONSTRAINT reported_organization_id_payout_id_fkey FOREIGN KEY (organization_id, payout_id) REFERENCES payouts.payout(organization_id, id);
+
+-- Name: schedule schedule_organization_id_payee_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.schedule
+    ADD CONSTRAINT schedule_organization_id_payee_id_fkey FOREIGN KEY (organization_id, payee_id) REFERENCES payouts.owner(organization_id, payee_id);
+
 -- Name: fee_choice fee_choice_organization_id_fkey; Type: FK CONSTRAINT; Schema: pricing; Owner: admitone_owner
 ALTER TABLE ONLY pricing.fee_choice
     ADD CONSTRAINT fee_choice_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
@@ -2699,6 +3151,14 @@ ALTER TABLE ONLY pricing.fee_policy
 -- Name: verdict verdict_organization_id_fkey; Type: FK CONSTRAINT; Schema: proof; Owner: admitone_owner
 ALTER TABLE ONLY proof.verdict
     ADD CONSTRAINT verdict_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: refund_line refund_line_organization_id_refund_id_fkey; Type: FK CONSTRAINT; Schema: refunds; Owner: admitone_owner
+ALTER TABLE ONLY refunds.refund_line
+    ADD CONSTRAINT refund_line_organization_id_refund_id_fkey FOREIGN KEY (organization_id, refund_id) REFERENCES refunds.refund(organization_id, id);
+
+-- Name: refund refund_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: refunds; Owner: admitone_owner
+ALTER TABLE ONLY refunds.refund
+    ADD CONSTRAINT refund_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
 
 -- Name: sale_line sale_line_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: sales; Owner: admitone_owner
 ALTER TABLE ONLY sales.sale_line
@@ -2785,6 +3245,33 @@ ALTER TABLE authority.spent_token ENABLE ROW LEVEL SECURITY;
 
 -- Name: switch; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
 ALTER TABLE authority.switch ENABLE ROW LEVEL SECURITY;
+
+-- Name: dispute app_own; Type: POLICY; Schema: disputes; Owner: admitone_owner
+CREATE POLICY app_own ON disputes.dispute TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: evidence app_own; Type: POLICY; Schema: disputes; Owner: admitone_owner
+CREATE POLICY app_own ON disputes.evidence TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: step app_own; Type: POLICY; Schema: disputes; Owner: admitone_owner
+CREATE POLICY app_own ON disputes.step TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: dispute; Type: ROW SECURITY; Schema: disputes; Owner: admitone_owner
+ALTER TABLE disputes.dispute ENABLE ROW LEVEL SECURITY;
+
+-- Name: evidence; Type: ROW SECURITY; Schema: disputes; Owner: admitone_owner
+ALTER TABLE disputes.evidence ENABLE ROW LEVEL SECURITY;
+
+-- Name: dispute in_city; Type: POLICY; Schema: disputes; Owner: admitone_owner
+CREATE POLICY in_city ON disputes.dispute AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: evidence overdue; Type: POLICY; Schema: disputes; Owner: admitone_owner
+CREATE POLICY overdue ON disputes.evidence TO admitone_owner USING ((created_at < (now() - '400 days'::interval))) WITH CHECK (false);
+
+-- Name: dispute relay_watches; Type: POLICY; Schema: disputes; Owner: admitone_owner
+CREATE POLICY relay_watches ON disputes.dispute FOR SELECT TO admitone_relay USING (true);
+
+-- Name: step; Type: ROW SECURITY; Schema: disputes; Owner: admitone_owner
+ALTER TABLE disputes.step ENABLE ROW LEVEL SECURITY;
 
 -- Name: apple; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
 ALTER TABLE identity.apple ENABLE ROW LEVEL SECURITY;
@@ -3179,6 +3666,9 @@ CREATE POLICY app_own ON payments.free_claim TO admitone_app USING ((organizatio
 -- Name: gateway_intent app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
 CREATE POLICY app_own ON payments.gateway_intent TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
+-- Name: paid_subject app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.paid_subject TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
 -- Name: payment app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
 CREATE POLICY app_own ON payments.payment TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
@@ -3209,6 +3699,9 @@ CREATE POLICY in_city ON payments.unapplied_receipt AS RESTRICTIVE TO admitone_a
 -- Name: provider_ref owner_by_function; Type: POLICY; Schema: payments; Owner: admitone_owner
 CREATE POLICY owner_by_function ON payments.provider_ref TO admitone_owner USING (true) WITH CHECK (true);
 
+-- Name: paid_subject; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.paid_subject ENABLE ROW LEVEL SECURITY;
+
 -- Name: payment; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
 ALTER TABLE payments.payment ENABLE ROW LEVEL SECURITY;
 
@@ -3229,6 +3722,57 @@ ALTER TABLE payments.risk_hold ENABLE ROW LEVEL SECURITY;
 
 -- Name: unapplied_receipt; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
 ALTER TABLE payments.unapplied_receipt ENABLE ROW LEVEL SECURITY;
+
+-- Name: freeze app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY app_own ON payouts."freeze" TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: obligation app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY app_own ON payouts.obligation TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: owner app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY app_own ON payouts.owner TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: payout app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY app_own ON payouts.payout TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: reported app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY app_own ON payouts.reported TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: schedule app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY app_own ON payouts.schedule TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: freeze; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
+ALTER TABLE payouts."freeze" ENABLE ROW LEVEL SECURITY;
+
+-- Name: obligation in_city; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY in_city ON payouts.obligation AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: payout in_city; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY in_city ON payouts.payout AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: obligation; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
+ALTER TABLE payouts.obligation ENABLE ROW LEVEL SECURITY;
+
+-- Name: owner; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
+ALTER TABLE payouts.owner ENABLE ROW LEVEL SECURITY;
+
+-- Name: payout; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
+ALTER TABLE payouts.payout ENABLE ROW LEVEL SECURITY;
+
+-- Name: obligation relay_finds; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY relay_finds ON payouts.obligation FOR SELECT TO admitone_relay USING (true);
+
+-- Name: reported relay_finds; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY relay_finds ON payouts.reported FOR SELECT TO admitone_relay USING (true);
+
+-- Name: payout relay_sweeps; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY relay_sweeps ON payouts.payout FOR SELECT TO admitone_relay USING (true);
+
+-- Name: reported; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
+ALTER TABLE payouts.reported ENABLE ROW LEVEL SECURITY;
+
+-- Name: schedule; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
+ALTER TABLE payouts.schedule ENABLE ROW LEVEL SECURITY;
 
 -- Name: fee_choice app_own; Type: POLICY; Schema: pricing; Owner: admitone_owner
 CREATE POLICY app_own ON pricing.fee_choice TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -3259,6 +3803,21 @@ CREATE POLICY relay_sums ON proof.verdict FOR SELECT TO admitone_relay USING (tr
 
 -- Name: verdict; Type: ROW SECURITY; Schema: proof; Owner: admitone_owner
 ALTER TABLE proof.verdict ENABLE ROW LEVEL SECURITY;
+
+-- Name: refund app_own; Type: POLICY; Schema: refunds; Owner: admitone_owner
+CREATE POLICY app_own ON refunds.refund TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: refund_line app_own; Type: POLICY; Schema: refunds; Owner: admitone_owner
+CREATE POLICY app_own ON refunds.refund_line TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: refund in_city; Type: POLICY; Schema: refunds; Owner: admitone_owner
+CREATE POLICY in_city ON refunds.refund AS RESTRICTIVE TO admitone_app USING (kernel.in_city(city_code)) WITH CHECK (kernel.in_city(city_code));
+
+-- Name: refund; Type: ROW SECURITY; Schema: refunds; Owner: admitone_owner
+ALTER TABLE refunds.refund ENABLE ROW LEVEL SECURITY;
+
+-- Name: refund_line; Type: ROW SECURITY; Schema: refunds; Owner: admitone_owner
+ALTER TABLE refunds.refund_line ENABLE ROW LEVEL SECURITY;
 
 -- Name: sale_line app_own; Type: POLICY; Schema: sales; Owner: admitone_owner
 CREATE POLICY app_own ON sales.sale_line TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -3319,6 +3878,10 @@ GRANT USAGE ON SCHEMA authority TO admitone_app;
 GRANT USAGE ON SCHEMA authority TO admitone_authority;
 GRANT USAGE ON SCHEMA authority TO admitone_identity;
 
+-- Name: SCHEMA disputes; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA disputes TO admitone_app;
+GRANT USAGE ON SCHEMA disputes TO admitone_relay;
+
 -- Name: SCHEMA identity; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA identity TO admitone_identity;
 GRANT USAGE ON SCHEMA identity TO admitone_buyer;
@@ -3349,12 +3912,19 @@ GRANT USAGE ON SCHEMA payments TO admitone_app;
 GRANT USAGE ON SCHEMA payments TO admitone_buyer;
 GRANT USAGE ON SCHEMA payments TO admitone_relay;
 
+-- Name: SCHEMA payouts; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA payouts TO admitone_app;
+GRANT USAGE ON SCHEMA payouts TO admitone_relay;
+
 -- Name: SCHEMA pricing; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA pricing TO admitone_app;
 
 -- Name: SCHEMA proof; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA proof TO admitone_app;
 GRANT USAGE ON SCHEMA proof TO admitone_relay;
+
+-- Name: SCHEMA refunds; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA refunds TO admitone_app;
 
 -- Name: SCHEMA sales; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA sales TO admitone_app;
@@ -3469,6 +4039,64 @@ GRANT SELECT,INSERT ON TABLE authority.spent_token TO admitone_identity;
 -- Name: TABLE switch; Type: ACL; Schema: authority; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE authority.switch TO admitone_app;
 GRANT SELECT ON TABLE authority.switch TO admitone_authority;
+
+-- Name: TABLE dispute; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE disputes.dispute TO admitone_app;
+GRANT SELECT ON TABLE disputes.dispute TO admitone_relay;
+
+-- Name: COLUMN dispute.state; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.reason; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(reason) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.amount_minor; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(amount_minor) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.currency; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(currency) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.fee_minor; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(fee_minor) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.opened_at; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(opened_at) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.due_at; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(due_at) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.told_at; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(told_at) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.assignee_id; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(assignee_id) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.evidence; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(evidence) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.filed; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(filed) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.submission; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(submission) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.submitted_at; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(submitted_at) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.closed_at; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(closed_at) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.version; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: COLUMN dispute.changed_at; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE disputes.dispute TO admitone_app;
+
+-- Name: TABLE evidence; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE disputes.evidence TO admitone_app;
+
+-- Name: TABLE step; Type: ACL; Schema: disputes; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE disputes.step TO admitone_app;
 
 -- Name: TABLE apple; Type: ACL; Schema: identity; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE ON TABLE identity.apple TO admitone_identity;
@@ -3755,6 +4383,9 @@ GRANT SELECT(created_at) ON TABLE payments.gateway_intent TO admitone_relay;
 -- Name: COLUMN gateway_intent.settled_at; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT UPDATE(settled_at) ON TABLE payments.gateway_intent TO admitone_app;
 
+-- Name: TABLE paid_subject; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.paid_subject TO admitone_app;
+
 -- Name: TABLE payment; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE payments.payment TO admitone_app;
 GRANT SELECT ON TABLE payments.payment TO admitone_buyer;
@@ -3834,6 +4465,140 @@ GRANT UPDATE(state) ON TABLE payments.unapplied_receipt TO admitone_app;
 -- Name: COLUMN unapplied_receipt.settled_at; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT UPDATE(settled_at) ON TABLE payments.unapplied_receipt TO admitone_app;
 
+-- Name: TABLE "freeze"; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payouts."freeze" TO admitone_app;
+
+-- Name: COLUMN "freeze".since; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(since) ON TABLE payouts."freeze" TO admitone_app;
+
+-- Name: COLUMN "freeze".lifted_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(lifted_at) ON TABLE payouts."freeze" TO admitone_app;
+
+-- Name: TABLE obligation; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payouts.obligation TO admitone_app;
+
+-- Name: COLUMN obligation.organization_id; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE payouts.obligation TO admitone_relay;
+
+-- Name: COLUMN obligation.payee_id; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(payee_id) ON TABLE payouts.obligation TO admitone_relay;
+
+-- Name: COLUMN obligation.amount_minor; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(amount_minor) ON TABLE payouts.obligation TO admitone_app;
+
+-- Name: COLUMN obligation.eligible_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(eligible_at) ON TABLE payouts.obligation TO admitone_relay;
+
+-- Name: COLUMN obligation.state; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE payouts.obligation TO admitone_app;
+GRANT SELECT(state) ON TABLE payouts.obligation TO admitone_relay;
+
+-- Name: COLUMN obligation.payout_id; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(payout_id) ON TABLE payouts.obligation TO admitone_app;
+
+-- Name: COLUMN obligation.changed_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE payouts.obligation TO admitone_app;
+
+-- Name: TABLE owner; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payouts.owner TO admitone_app;
+
+-- Name: COLUMN owner.created_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(created_at) ON TABLE payouts.owner TO admitone_app;
+
+-- Name: TABLE payout; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payouts.payout TO admitone_app;
+
+-- Name: COLUMN payout.organization_id; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE payouts.payout TO admitone_relay;
+
+-- Name: COLUMN payout.id; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(id) ON TABLE payouts.payout TO admitone_relay;
+
+-- Name: COLUMN payout.gross_minor; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(gross_minor) ON TABLE payouts.payout TO admitone_app;
+
+-- Name: COLUMN payout.recovered_minor; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(recovered_minor) ON TABLE payouts.payout TO admitone_app;
+
+-- Name: COLUMN payout.amount_minor; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(amount_minor) ON TABLE payouts.payout TO admitone_app;
+
+-- Name: COLUMN payout.state; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE payouts.payout TO admitone_app;
+GRANT SELECT(state) ON TABLE payouts.payout TO admitone_relay;
+
+-- Name: COLUMN payout.reference; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(reference) ON TABLE payouts.payout TO admitone_app;
+
+-- Name: COLUMN payout.code; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(code) ON TABLE payouts.payout TO admitone_app;
+
+-- Name: COLUMN payout.created_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(created_at) ON TABLE payouts.payout TO admitone_relay;
+
+-- Name: COLUMN payout.asked_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(asked_at) ON TABLE payouts.payout TO admitone_app;
+GRANT SELECT(asked_at) ON TABLE payouts.payout TO admitone_relay;
+
+-- Name: COLUMN payout.changed_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE payouts.payout TO admitone_app;
+
+-- Name: TABLE reported; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payouts.reported TO admitone_app;
+
+-- Name: COLUMN reported.organization_id; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE payouts.reported TO admitone_relay;
+
+-- Name: COLUMN reported.reference; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT(reference) ON TABLE payouts.reported TO admitone_relay;
+
+-- Name: COLUMN reported.status; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE payouts.reported TO admitone_app;
+
+-- Name: COLUMN reported.amount_minor; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(amount_minor) ON TABLE payouts.reported TO admitone_app;
+
+-- Name: COLUMN reported.currency; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(currency) ON TABLE payouts.reported TO admitone_app;
+
+-- Name: COLUMN reported.code; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(code) ON TABLE payouts.reported TO admitone_app;
+
+-- Name: COLUMN reported.at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(at) ON TABLE payouts.reported TO admitone_app;
+
+-- Name: COLUMN reported.payout_id; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(payout_id) ON TABLE payouts.reported TO admitone_app;
+GRANT SELECT(payout_id) ON TABLE payouts.reported TO admitone_relay;
+
+-- Name: COLUMN reported.released_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(released_at) ON TABLE payouts.reported TO admitone_app;
+GRANT SELECT(released_at) ON TABLE payouts.reported TO admitone_relay;
+
+-- Name: TABLE schedule; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: COLUMN schedule.frequency; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(frequency) ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: COLUMN schedule.day_of_week; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(day_of_week) ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: COLUMN schedule.day_of_month; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(day_of_month) ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: COLUMN schedule.min_threshold_minor; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(min_threshold_minor) ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: COLUMN schedule.hold_days; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(hold_days) ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: COLUMN schedule.version; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: COLUMN schedule.changed_at; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE payouts.schedule TO admitone_app;
+
 -- Name: TABLE fee_choice; Type: ACL; Schema: pricing; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE pricing.fee_choice TO admitone_app;
 
@@ -3846,6 +4611,21 @@ GRANT SELECT,INSERT ON TABLE pricing.platform_policy TO admitone_app;
 -- Name: TABLE verdict; Type: ACL; Schema: proof; Owner: admitone_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE proof.verdict TO admitone_app;
 GRANT SELECT ON TABLE proof.verdict TO admitone_relay;
+
+-- Name: TABLE refund; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE refunds.refund TO admitone_app;
+
+-- Name: COLUMN refund.state; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE refunds.refund TO admitone_app;
+
+-- Name: COLUMN refund.failure; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT UPDATE(failure) ON TABLE refunds.refund TO admitone_app;
+
+-- Name: COLUMN refund.settled_at; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT UPDATE(settled_at) ON TABLE refunds.refund TO admitone_app;
+
+-- Name: TABLE refund_line; Type: ACL; Schema: refunds; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE refunds.refund_line TO admitone_app;
 
 -- Name: TABLE sale_line; Type: ACL; Schema: sales; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sales.sale_line TO admitone_app;

@@ -1,6 +1,7 @@
 """The keys of all tests, no Apple, nobody who sells or promises, wired as an entry point would: to import it is to wire
 it, once per process."""
 
+from admitone.finance.disputes.port import EVIDENCE
 from admitone.finance.gateways.port import GATEWAYS, Gateways
 from admitone.finance.pricing.port import PROMOTIONS, NoPromotions
 from admitone.finance.sources.port import SHOPS
@@ -13,5 +14,6 @@ TOY_KEY = b"a key for toys, known to everybody"
 KEYRING.wire(KeyRing({1: TOY_KEY}))
 APPLE.wire(NoApple())
 SHOPS.wire({})
+EVIDENCE.wire({})
 PROMOTIONS.wire(NoPromotions())
 GATEWAYS.wire(Gateways([]))

@@ -60,6 +60,14 @@ RECEIPTS = """
 """
 
 
+REFUNDS = """
+    SELECT payment_id, sum(amount_minor)::bigint AS ordered, array_agg(DISTINCT state) AS states
+      FROM refunds.refund
+     WHERE organization_id = $1
+     GROUP BY payment_id
+"""
+
+
 @dataclass(frozen=True)
 class Moved:
     """One row of the provider's books."""
@@ -191,6 +199,20 @@ async def unapplied_seen_to(books: Books) -> list[str]:
         str(dict(row))
         for row in await books.ours.fetch(RECEIPTS, books.organization.uuid)
         if row["policy"] == "AUTO_REFUND" and row["state"] not in ("RETURNED", "LOST")
+    ]
+
+
+@invariant("what was ordered to go back went back, once")
+async def refunded_once(books: Books) -> list[str]:
+    """Each, to the cent; nothing here was refused."""
+    there = Counter(dict.fromkeys((each.payment for each in books.moved()), 0))
+    for each in books.moved():
+        there[each.payment] += each.amount if each.kind == "REFUND" else 0
+    rows = await books.ours.fetch(REFUNDS, books.organization.uuid)
+    return [
+        f"{row['payment_id']}: {row['ordered']} was ordered ({row['states']}), {there[row['payment_id']]} went back"
+        for row in rows
+        if row["states"] != ["SUCCEEDED"] or row["ordered"] != there[row["payment_id"]]
     ]
 
 

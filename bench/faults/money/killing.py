@@ -35,6 +35,7 @@ from admitone.finance.gateways.api import Account, AccountOrder, Provider
 from admitone.finance.gateways.sandbox.gateway import SandboxGateway
 from admitone.finance.payments.commands.accounts import keep_accounts
 from admitone.finance.payments.model import AccountTold
+from admitone.finance.refunds.api import RefundId
 from admitone.kernel.batch import Batcher
 from admitone.kernel.breaker import Breakers
 from admitone.kernel.db import Database
@@ -48,6 +49,8 @@ from bench.faults.money.lives import a_source
 
 API, WORKER = "api", "worker"
 CLIENTS: Final = 3
+REFUNDED: Final = 0.3
+"""Of what was paid."""
 PAUSE_SECONDS: Final = 0.1
 LIFE_SECONDS: Final = 75
 """Within which a trap must spring, or is given up: what is done by the minute is done by then."""
@@ -71,7 +74,7 @@ TRAPS: Final = {
 }
 
 LEFT = """
-    SELECT (SELECT count(*) FROM kernel.job WHERE kind LIKE 'payments.%' OR kind LIKE 'webhooks.%')
+    SELECT (SELECT count(*) FROM kernel.job WHERE kind LIKE ANY ('{payments.%,webhooks.%,refunds.%}'))
            + (SELECT count(*) FROM kernel.outbox WHERE published_at IS NULL)
            + (SELECT count(*) FROM payments.gateway_intent WHERE state = 'OPEN')
            + (SELECT count(*) FROM payments.payment
@@ -110,6 +113,7 @@ class Shop:
     """An organisation that sells, its buyer, and the processes around them."""
 
     organization: OrganizationId
+    owner: Person
     buyer: Person
     api: ToyProcess
     worker: ToyProcess
@@ -122,6 +126,8 @@ class Shop:
     answered: dict[str, str] = field(default_factory=dict)
     """Which payment each key was answered with."""
     paid: int = 0
+    given_back: set[str] = field(default_factory=set)
+    """The refunds that were ordered, and answered."""
 
     @property
     def url(self) -> str:
@@ -211,8 +217,26 @@ class Shop:
         if self.chance.random() < 0.8:
             await self.provider.post(f"/v1/test_helpers/{charge}/pay", json={})
             self.paid += 1
+            if self.chance.random() < REFUNDED:
+                await self._give_back(http, told["paymentId"])
         else:
             await self._post(http, "/api/checkout/cancel", {"paymentId": told["paymentId"]}, headers)
+
+    async def _give_back(self, http: httpx.AsyncClient, payment: str) -> None:
+        """As soon as we know that it was paid, and under the same id until it is answered."""
+        own = str(RefundId.new())
+        path = f"/api/org/{self.organization}/payments/{payment}/refund"
+        for _ in range(MOST_REPEATS):
+            body = {"reasonCode": "TECHNICAL_PROBLEM", "refundId": own}
+            answer = await self._post(http, path, body, self.owner.headers)
+            if answer is not None and answer.status_code == 200:
+                self.given_back.add(own)
+                return
+            if answer is not None and answer.status_code == 409:
+                await asyncio.sleep(2 * PAUSE_SECONDS)
+            elif answer is not None and answer.status_code not in (429, 503):
+                self.wrong.append(f"{own}: {answer.status_code} {answer.text[:300]}")
+                return
 
 
 async def spring(database_url: str, superuser_url: str, home: Path, traps: Sequence[Trap], *, seed: int = 1) -> Verdict:
@@ -272,6 +296,7 @@ async def _figures(shop: Shop, books: asyncpg.Connection) -> dict[str, int]:
         "traps that sprang": len(shop.sprung),
         "keys answered": len(shop.answered),
         "paid at the provider": shop.paid,
+        "given back": len(shop.given_back),
         **{f"  {name}": number for name, number in sorted(states.items())},
     }
 
@@ -298,7 +323,7 @@ async def a_shop(database_url: str, home: Path, seed: int) -> AsyncIterator[Shop
         worker = ToyProcess(database_url, home, "worker", "bench.faults.money.lives", WORKER, **surroundings)
         for process in (api, worker):
             stack.callback(lambda each=process: each.kill() if each.lives else None)
-        yield Shop(organization, buyer, api, worker, api_port, client, random.Random(f"killing {seed}"))
+        yield Shop(organization, owner, buyer, api, worker, api_port, client, random.Random(f"killing {seed}"))
 
 
 async def _open_account(

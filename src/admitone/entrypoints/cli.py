@@ -20,6 +20,7 @@ from admitone.entrypoints.dlq import replay_facts
 from admitone.entrypoints.fees_cli import app as fees_app
 from admitone.entrypoints.http import NoDatabase, build
 from admitone.entrypoints.ledger_cli import app as ledger_app
+from admitone.entrypoints.payouts_cli import app as payouts_app
 from admitone.entrypoints.people_cli import organization_app, person_app, seed
 from admitone.entrypoints.proof_cli import proof, sales_app
 from admitone.entrypoints.run import run as run_everything
@@ -92,6 +93,7 @@ app.add_typer(webhooks_app, name="webhooks")
 app.add_typer(person_app, name="person")
 app.add_typer(organization_app, name="organization")
 app.add_typer(sales_app, name="sales")
+app.add_typer(payouts_app, name="payouts")
 app.command("proof")(proof)
 app.command("seed")(seed)
 

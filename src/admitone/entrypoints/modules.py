@@ -1,10 +1,13 @@
 """Every package of the application, by its manifest. What is not named here does not exist."""
 
+from admitone.finance.disputes.module import MODULE as DISPUTES
 from admitone.finance.gateways.module import MODULE as GATEWAYS
 from admitone.finance.ledger.module import MODULE as LEDGER
 from admitone.finance.payments.module import MODULE as PAYMENTS
+from admitone.finance.payouts.module import MODULE as PAYOUTS
 from admitone.finance.pricing.module import MODULE as PRICING
 from admitone.finance.proof.module import MODULE as PROOF
+from admitone.finance.refunds.module import MODULE as REFUNDS
 from admitone.finance.sales.module import MODULE as SALES
 from admitone.finance.sources.module import MODULE as SOURCES
 from admitone.finance.webhooks.module import MODULE as WEBHOOKS
@@ -29,6 +32,9 @@ MODULES: tuple[Module, ...] = (
     GATEWAYS,
     PAYMENTS,
     WEBHOOKS,
+    DISPUTES,
     SALES,
+    REFUNDS,
+    PAYOUTS,
     PROOF,
 )

@@ -1,5 +1,6 @@
 """Who gives the packages what they need and do not have. Once per process, before it starts to serve or to work."""
 
+from admitone.finance.disputes.port import EVIDENCE
 from admitone.finance.gateways.port import GATEWAYS, Gateways, gateways_of
 from admitone.finance.pricing.port import PROMOTIONS, NoPromotions
 from admitone.finance.sources.port import SHOPS
@@ -12,6 +13,7 @@ from admitone.kernel.outbound import Outbound
 def wire(config: Config) -> None:
     KEYRING.wire(config.keyring)
     SHOPS.wire({})
+    EVIDENCE.wire({})
     PROMOTIONS.wire(NoPromotions())
 
 

@@ -16,7 +16,7 @@ from admitone.finance.gateways.sandbox.gateway import SandboxGateway
 from admitone.finance.gateways.sandbox.keys import Keys
 from admitone.kernel.outbound import Outbound
 from tests.finance.gateways.builders import a_sandbox
-from tests.finance.gateways.conformance import Webhook
+from tests.finance.gateways.conformance import EVERYTHING, Webhook
 from tests.peer import read_request, send
 from tests.stories.test_two_commands import clean_environment, free_port
 
@@ -34,6 +34,9 @@ def a_client(port: int) -> httpx.AsyncClient:
 class InProcessStage:
     """A simulator in memory."""
 
+    signs = EVERYTHING
+    keeps_cancelled = True
+
     def __init__(self) -> None:
         self.simulator, self.gateway = a_sandbox()
         self._sent: list[Webhook] = []
@@ -50,6 +53,9 @@ class InProcessStage:
 
 class HttpStage:
     """`admitone sandbox`, and somebody who listens to it."""
+
+    signs = EVERYTHING
+    keeps_cancelled = True
 
     def __init__(self, client: httpx.AsyncClient, outbound: Outbound, sent: list[Webhook]) -> None:
         self.gateway = SandboxGateway.over_http(HTTP_KEYS, str(client.base_url), outbound)

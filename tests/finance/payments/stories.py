@@ -33,6 +33,10 @@ from admitone.finance.payments.model import (
     APPLIED,
     COMMISSION_HELD,
     COMMISSION_KEPT,
+    DUE,
+    REFUND_BEGUN,
+    REFUND_GIVEN_UP,
+    TAX_WITHHELD,
     FeesStatus,
     Payment,
     PaymentMethod,
@@ -154,8 +158,25 @@ def kept(amount: int, *, at: int = 14) -> RecordedFact:
     return a_fact(COMMISSION_KEPT, "tier", at, amount)
 
 
+def withheld(amount: int, *, at: int = 16) -> RecordedFact:
+    return a_fact(TAX_WITHHELD, "tax", at, amount)
+
+
+def due(amount: int, *, at: int = 16) -> RecordedFact:
+    return a_fact(DUE, "over", at, amount)
+
+
 def closed(kind: FactKind = K.EXPIRED, *, at: int = 5) -> RecordedFact:
     return a_fact(kind, "pi_1", at)
+
+
+def begun(amount: int, at: int = 30, of: str = "rfd_1", *, fee: int = 0) -> RecordedFact:
+    """We ordered it."""
+    return a_fact(REFUND_BEGUN, of, at, amount, fee_minor=fee)
+
+
+def given_up(at: int = 40, of: str = "rfd_1") -> RecordedFact:
+    return a_fact(REFUND_GIVEN_UP, of, at)
 
 
 def applied(*, at: int = 30, of: str = "ch_1") -> RecordedFact:

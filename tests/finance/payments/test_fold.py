@@ -27,10 +27,13 @@ from tests.finance.payments.stories import (
     a_payment,
     applied,
     balances,
+    begun,
     captured,
     closed,
     closed_here,
+    due,
     failed,
+    given_up,
     held,
     in_order,
     kept,
@@ -41,6 +44,7 @@ from tests.finance.payments.stories import (
     refund_failed,
     refunded,
     stands,
+    withheld,
     won,
 )
 
@@ -134,6 +138,10 @@ NEXT: dict[str, tuple[RecordedFact, dict[Status, Status]]] = {
     ),
     "COMMISSION_HELD": (held(100), {}),
     "COMMISSION_KEPT": (kept(100), {}),
+    "REFUND_BEGUN": (begun(1000), {}),
+    "REFUND_GIVEN_UP": (given_up(), {}),
+    "TAX_WITHHELD": (withheld(100), {}),
+    "DUE": (due(100), {}),
     "APPLIED": (applied(), {S.NEEDS_MANUAL: S.SUCCEEDED}),
 }
 

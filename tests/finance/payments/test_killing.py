@@ -16,10 +16,11 @@ TRAPS = (
     Trap(API, "commit.after", 3),
     Trap(WORKER, "webhooks.before_settling", 1),
     Trap(WORKER, "commit.before", 6),
+    Trap(WORKER, "payments.before_recording", 1),
 )
 
 
-@pytest.mark.covers("FIN-014", "FIN-052", "PAY-042", "PAY-044", "PAY-045", "PAY-070")
+@pytest.mark.covers("FIN-014", "FIN-070", "FIN-052", "PAY-042", "PAY-044", "PAY-045", "PAY-070")
 async def test_whatever_is_killed_between_checkout_and_capture_nobody_pays_twice(
     cluster: TestCluster, tmp_path: Path, worker_id: str
 ):
@@ -31,3 +32,4 @@ async def test_whatever_is_killed_between_checkout_and_capture_nobody_pays_twice
     assert not verdict.broken, str(verdict)
     assert verdict.figures["traps that sprang"] == len(TRAPS)
     assert verdict.figures["paid at the provider"] > 0
+    assert verdict.figures["given back"] > 0

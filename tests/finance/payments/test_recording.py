@@ -483,3 +483,12 @@ async def test_what_happened_is_never_taken_back(world: World, change: str):
     await a_paid_sale(world)
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await world.database.run(world.scope, lambda tx: tx.execute(change))
+
+
+async def test_an_event_that_tells_nothing_makes_us_ask_and_an_answer_that_tells_nothing_does_not(world: World):
+    payment, _ = await a_sale(world)
+    await tell(world, payment, asked=True)
+    assert await published(world, "payment.incomplete") == 0
+    recorded = await tell(world, payment)
+    assert (recorded.status, recorded.fresh) == (Status.PENDING, False)
+    assert await published(world, "payment.incomplete") == 1

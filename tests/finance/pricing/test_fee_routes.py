@@ -141,3 +141,35 @@ async def test_an_owner_chooses_the_mode_and_others_only_look(
     ):
         answer = await site.post(at(club), json=wanted, headers=owner.headers)
         assert (answer.status_code, answer.json()["errorCode"]) == (409, code)
+
+
+async def test_a_change_of_a_fee_is_shown_and_made_as_it_was_shown_or_not_at_all(
+    site: httpx.AsyncClient, database: Database
+):
+    admin = await a_platform_admin(database)
+    club = await an_organization_of(database, await a_person(database))
+    wanted = {"organization": str(club), "terms": {"feeBps": 700}, "reasonCode": "CONTRACT_RENEWED"}
+    shown = await site.post(f"{ADMIN}/plan", json=wanted, headers=admin.headers)
+    assert shown.status_code == 200, shown.text
+    [step] = shown.json()["steps"]
+    assert step["before"] is None
+    assert {each["priceMinor"]: each["afterMinor"] for each in step["fees"]}[5000] == 350
+    assert (await site.get(f"{ADMIN}?organization={club}", headers=admin.headers)).json()["items"] == []
+
+    order = {"organization": str(club), "reasonCode": "CONTRACT_RENEWED"}
+    path = f"{ADMIN}/plans/{shown.json()['planId']}/apply"
+    for already in (False, True):
+        done = await site.post(path, json=order, headers=admin.headers)
+        assert (done.status_code, done.json().get("already")) == (200, already), done.text
+    [version] = (await site.get(f"{ADMIN}?organization={club}", headers=admin.headers)).json()["items"]
+    assert version["terms"]["feeBps"] == 700
+
+    late = await site.post(f"{ADMIN}/plan", json={**wanted, "terms": {"feeBps": 900}}, headers=admin.headers)
+    assert [each["beforeMinor"] for each in late.json()["steps"][0]["fees"]][2] == 350
+    await site.post(ADMIN, json={**wanted, "terms": {"feeBps": 800}}, headers=admin.headers)
+    overtaken = await site.post(f"{ADMIN}/plans/{late.json()['planId']}/apply", json=order, headers=admin.headers)
+    assert (overtaken.status_code, overtaken.json()["errorCode"]) == (409, "PLAN_OVERTAKEN")
+    refused = await site.post(
+        f"{ADMIN}/plan", json={**wanted, "terms": {"feeBps": 1, "minMinor": 5}}, headers=admin.headers
+    )
+    assert refused.json()["errorCode"] == "FEE_POLICY_INVALID"

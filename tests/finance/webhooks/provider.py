@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from admitone.finance.gateways.api import (
+    Ability,
     Account,
     Envelope,
     EventPage,
@@ -64,6 +65,7 @@ class ScriptedGateway:
     provider = Provider.SANDBOX
     livemode = False
     methods = frozenset()
+    abilities = frozenset({Ability.EVENTS})
 
     def __init__(self) -> None:
         self.secrets = {"sandbox": b"whsec_one", "sandbox_connect": b"whsec_two"}

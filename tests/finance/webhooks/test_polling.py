@@ -185,3 +185,12 @@ async def test_a_poll_and_the_webhook_at_the_same_time_are_one_event(
     for each in events:
         kept = await kept_of(superuser, each)
         assert [len(kept.receipts), kept.payloads, len(kept.jobs), kept.facts] == [1] * 4
+
+
+async def test_who_lists_nothing_is_not_asked(
+    database: Database, batcher: Batcher, gateway: ScriptedGateway, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(gateway, "abilities", frozenset())
+    gateway.is_away = True
+    await a_run(database, batcher)
+    assert gateway.pages_read == 0

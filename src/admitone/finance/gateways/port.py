@@ -7,7 +7,7 @@ gives an answer or says which kind of trouble it had, and never raises for what 
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from admitone.finance.gateways.model import (
     Ability,
@@ -51,6 +51,7 @@ __all__ = (
     "Gateways",
     "Journal",
     "Keys",
+    "Renewing",
     "SandboxGateway",
     "Simulator",
     "Site",
@@ -125,7 +126,9 @@ class Gateway(Protocol):
 
     def verify(self, body: bytes, headers: Mapping[str, str], route: str, now: datetime) -> Envelope | None:
         """What arrived, if its signature over these very bytes is ours, for this route, and not older than five
-        minutes; else nothing. A body that is signed and cannot be understood raises `Malformed`."""
+        minutes; else nothing. A body that is signed and cannot be understood raises `Malformed`. The route has its
+        query, if there was one: some providers sign that. What a provider does not sign is not believed: not of its
+        body, and where it signs no time, a replay is known by its id alone."""
         ...
 
     def open_envelope(self, payload: bytes, source: str) -> Envelope:
@@ -138,6 +141,17 @@ class Gateway(Protocol):
         ...
 
 
+@runtime_checkable
+class Renewing(Protocol):
+    """A provider that signs with keys of its own, and changes them: who does not recognise its signature may have
+    old ones."""
+
+    async def renew(self, headers: Mapping[str, str], route: str, caller: Caller, now: datetime) -> bool:
+        """Fetch its keys, if this may be its own and if they were not asked for within a minute: whether it is worth
+        while to verify once more."""
+        ...
+
+
 class Gateways:
     """Those of this installation, in the order in which they are preferred."""
 
@@ -147,8 +161,15 @@ class Gateways:
     def get(self, provider: Provider | str) -> Gateway:
         return self._by_provider[Provider(provider)]
 
-    def find_for(self, method: Method) -> Gateway | None:
-        return next((each for each in self._by_provider.values() if method in each.methods), None)
+    def find_for(self, method: Method, *, direct: bool = False) -> Gateway | None:
+        """Who takes it; `direct`: for an account that an organisation has there itself."""
+        takers = (each for each in self.all() if method in each.methods)
+        return next((each for each in takers if not direct or Ability.ACCOUNTS in each.abilities), None)
+
+    def find_with_accounts(self, preferred: Gateway) -> Gateway | None:
+        """Where organisations are paid what came through this one: there, or else where they have accounts."""
+        holders = (each for each in (preferred, *self.all()) if Ability.ACCOUNTS in each.abilities)
+        return next(holders, None)
 
     def all(self) -> Sequence[Gateway]:
         return tuple(self._by_provider.values())

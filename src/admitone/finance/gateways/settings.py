@@ -1,30 +1,32 @@
 """Which providers this installation has, as operators say it.
 
 Promise: the sandbox takes no money, so it never stands where money is real; whoever asks for both is told so at the
-start, and so is whoever asks for nothing where something must be said. A key of Stripe's for the other mode is refused,
-and in production a missing one is; on a person's own machine Stripe is left out then, and paid checkouts say so
-(`CONFIG_STRIPE_KEY_MISSING`).
+start, and so is whoever asks for nothing where something must be said. A provider that is named has everything that it
+needs, for the mode that we are in, or nothing starts, and everything that is wrong is named at once.
 """
 
+import re
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from admitone.finance.gateways.mercadopago import gateway as mercadopago
 from admitone.finance.gateways.model import Provider
+from admitone.finance.gateways.openpix import gateway as openpix
 from admitone.finance.gateways.sandbox.gateway import SandboxGateway
 from admitone.finance.gateways.sandbox.keys import Keys
 from admitone.finance.gateways.stripe import keys as stripe
 from admitone.kernel.config import Config, ConfigurationProblem, Key, When, at_least, reads
 from admitone.kernel.outbound import Outbound
-from admitone.kernel.telemetry import logger
 
 if TYPE_CHECKING:
     from admitone.finance.gateways.port import Gateway
 
 NONE: Final = "none"
-BUILT: Final = (Provider.SANDBOX, Provider.STRIPE)
+BUILT: Final = (Provider.SANDBOX, Provider.STRIPE, Provider.MERCADOPAGO, Provider.OPENPIX)
 
 
 def _providers(text: str) -> tuple[Provider, ...]:
@@ -52,14 +54,14 @@ def _loopback_url(text: str) -> str:
     return f"http://{url.netloc}"
 
 
-def _api_url(text: str) -> str:
-    """Stripe's own, or somebody on this machine who plays it."""
-    return f"https://{urlsplit(text).netloc}" if _is_https(text) else _loopback_url(text)
-
-
-def _is_https(text: str) -> bool:
+def _provider_url(text: str) -> str:
+    """Of somebody who is to be believed: in secret, or on this machine."""
     url = urlsplit(text)
-    return url.scheme == "https" and bool(url.hostname) and url.path in ("", "/") and not url.query
+    if url.scheme != "https":
+        return _loopback_url(text)
+    if not url.hostname or url.path not in ("", "/") or url.query or "@" in url.netloc:
+        raise ValueError("not the address of a server")
+    return f"https://{url.netloc}"
 
 
 def _begins(*prefixes: str) -> Callable[[str], bool]:
@@ -105,7 +107,35 @@ STRIPE_CONNECT_SECRET: Final = Key(
 STRIPE_URL: Final = Key(
     "STRIPE_API_URL",
     "where Stripe, or who plays it here, is: https://… or http:// on this machine",
-    check=reads(_api_url),
+    check=reads(_provider_url),
+)
+MERCADOPAGO_TOKEN: Final = Key(
+    "MERCADOPAGO_ACCESS_TOKEN",
+    "the access token of our application: APP_USR-… where payments are live, TEST-… where they are a test",
+    check=lambda value: value.startswith(("APP_USR-", "TEST-")),
+    secret=True,
+)
+MERCADOPAGO_WEBHOOK_SECRET: Final = Key(
+    "MERCADOPAGO_WEBHOOK_SECRET",
+    "the secret signature of our application's webhooks, at least 16 characters",
+    check=at_least(16),
+    secret=True,
+)
+MERCADOPAGO_PAYER_EMAIL: Final = Key(
+    "MERCADOPAGO_PAYER_EMAIL",
+    "an e-mail address of ours that stands for every payer, and is not the one of the account itself",
+    check=lambda value: re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", value) is not None,
+)
+MERCADOPAGO_URL: Final = Key(
+    "MERCADOPAGO_URL", f"where its API is, if not at {mercadopago.URL}", check=reads(_provider_url)
+)
+OPENPIX_APP_ID: Final = Key(
+    "OPENPIX_APP_ID", "the AppID of our application, at least 16 characters", check=at_least(16), secret=True
+)
+OPENPIX_URL: Final = Key(
+    "OPENPIX_URL",
+    f"where its API is, if not at {openpix.LIVE_URL}, or {openpix.TEST_URL} for tests",
+    check=reads(_provider_url),
 )
 KEYS: Final = (
     GATEWAYS_KEY,
@@ -115,17 +145,32 @@ KEYS: Final = (
     STRIPE_WEBHOOK_SECRET,
     STRIPE_CONNECT_SECRET,
     STRIPE_URL,
+    MERCADOPAGO_TOKEN,
+    MERCADOPAGO_WEBHOOK_SECRET,
+    MERCADOPAGO_PAYER_EMAIL,
+    MERCADOPAGO_URL,
+    OPENPIX_APP_ID,
+    OPENPIX_URL,
 )
 
 
 def providers(config: Config) -> tuple[Provider, ...]:
     given = config.find(GATEWAYS_KEY)
-    is_live = config.payment_mode == "live"
-    named = _providers(given) if given else () if is_live else (Provider.SANDBOX,)
-    if is_live and Provider.SANDBOX in named:
-        why = "the sandbox takes no money, and payments are live here (STRIPE_MODE)"
-        raise ConfigurationProblem([f"{GATEWAYS_KEY.name} names sandbox: {why}."])
+    named = _providers(given) if given else () if _is_live(config) else (Provider.SANDBOX,)
+    if problems := [problem for each in named for problem in CONNECTIONS[each].problems(config)]:
+        raise ConfigurationProblem(problems)
     return named
+
+
+def gateways_of(config: Config, outbound: Outbound) -> "list[Gateway]":
+    return [CONNECTIONS[each].connect(config, outbound) for each in providers(config)]
+
+
+def _is_live(config: Config) -> bool:
+    return config.payment_mode == "live"
+
+
+# -- The sandbox
 
 
 def sandbox_url(config: Config) -> str:
@@ -150,37 +195,89 @@ def sandbox_keys(config: Config) -> Keys:
     return Keys.of(given)
 
 
-def stripe_keys(config: Config) -> stripe.Keys | None:
-    """Those of the mode that payments are in; none where one is missing on a person's own machine."""
-    wanted = (STRIPE_KEY, STRIPE_WEBHOOK_SECRET, STRIPE_CONNECT_SECRET)
-    given = {key: value for key in wanted if (value := config.find(key))}
-    problems = [f"{key.name} is missing: expected {key.help}." for key in wanted if key not in given]
-    is_live = config.payment_mode == "live"
-    if STRIPE_KEY in given and not given[STRIPE_KEY].startswith(stripe.LIVE if is_live else stripe.TEST):
-        why = f"payments are {config.payment_mode} here (STRIPE_MODE), and it is a key of the other mode"
-        raise ConfigurationProblem([f"{STRIPE_KEY.name} is refused: {why}."])
-    if not problems:
-        return stripe.Keys(given[STRIPE_KEY], given[STRIPE_WEBHOOK_SECRET], given[STRIPE_CONNECT_SECRET])
-    if config.in_production:
-        raise ConfigurationProblem(problems)
-    logger().error("gateway.left_out", source=Provider.STRIPE.value, reason=" ".join(problems))
-    return None
+# -- Each of them: what it needs, why it cannot be, and how it is made
 
 
-def gateways_of(config: Config, outbound: Outbound) -> "Sequence[Gateway]":
-    """In the order in which they are preferred."""
-    built = (_gateway(each, config, outbound) for each in providers(config))
-    return [each for each in built if each is not None]
+@dataclass(frozen=True, slots=True)
+class Connection:
+    needs: tuple[Key, ...]
+    connect: "Callable[[Config, Outbound], Gateway]"
+    objections: Callable[[Config], Iterator[str]]
+    """What is given and cannot be so, in the mode that we are in."""
+
+    def problems(self, config: Config) -> list[str]:
+        missing = [f"{key.name} is missing: expected {key.help}." for key in self.needs if not config.find(key)]
+        return [*missing, *self.objections(config)]
 
 
-def _gateway(provider: Provider, config: Config, outbound: Outbound) -> "Gateway | None":
-    if provider is Provider.SANDBOX:
-        return SandboxGateway.over_http(sandbox_keys(config), sandbox_url(config), outbound)
-    keys = stripe_keys(config)
-    if keys is None:
-        return None
+def _sandbox(config: Config, outbound: Outbound) -> "Gateway":
+    return SandboxGateway.over_http(sandbox_keys(config), sandbox_url(config), outbound)
+
+
+def _no_game(config: Config) -> Iterator[str]:
+    if _is_live(config):
+        why = "the sandbox takes no money, and payments are live here (STRIPE_MODE)"
+        yield f"{GATEWAYS_KEY.name} names sandbox: {why}."
+
+
+def _stripe(config: Config, outbound: Outbound) -> "Gateway":
     # Only where it is used: Stripe's own software takes a third of a second to be loaded.
     from admitone.finance.gateways.stripe.gateway import StripeGateway
     from admitone.finance.gateways.stripe.way import API_URL
 
-    return StripeGateway(keys, _api_url(config.find(STRIPE_URL) or API_URL), outbound)
+    keys = stripe.Keys(config.get(STRIPE_KEY), config.get(STRIPE_WEBHOOK_SECRET), config.get(STRIPE_CONNECT_SECRET))
+    given = config.find(STRIPE_URL)
+    return StripeGateway(keys, _provider_url(given) if given else API_URL, outbound)
+
+
+def _stripe_mode(config: Config) -> Iterator[str]:
+    wanted = stripe.LIVE if _is_live(config) else stripe.TEST
+    if not (config.find(STRIPE_KEY) or wanted[0]).startswith(wanted):
+        yield f"{STRIPE_KEY.name} is of the other mode: payments are {config.payment_mode} here (STRIPE_MODE)."
+    yield from _real_address(config, STRIPE_URL)
+
+
+def _mercadopago(config: Config, outbound: Outbound) -> "Gateway":
+    credentials = mercadopago.Credentials(
+        config.get(MERCADOPAGO_TOKEN),
+        config.get(MERCADOPAGO_WEBHOOK_SECRET),
+        config.get(MERCADOPAGO_PAYER_EMAIL),
+        livemode=_is_live(config),
+    )
+    given = config.find(MERCADOPAGO_URL)
+    return mercadopago.MercadoPagoGateway(credentials, _provider_url(given) if given else mercadopago.URL, outbound)
+
+
+def _mercadopago_mode(config: Config) -> Iterator[str]:
+    wanted = "APP_USR-" if _is_live(config) else "TEST-"
+    if not (config.find(MERCADOPAGO_TOKEN) or wanted).startswith(wanted):
+        yield f"{MERCADOPAGO_TOKEN.name} is of the other mode: payments are {config.payment_mode} here (STRIPE_MODE)."
+    yield from _real_address(config, MERCADOPAGO_URL)
+
+
+def _openpix(config: Config, outbound: Outbound) -> "Gateway":
+    credentials = openpix.Credentials(config.get(OPENPIX_APP_ID), livemode=_is_live(config))
+    given, usual = config.find(OPENPIX_URL), openpix.LIVE_URL if _is_live(config) else openpix.TEST_URL
+    return openpix.OpenPixGateway(credentials, _provider_url(given) if given else usual, outbound)
+
+
+def _openpix_mode(config: Config) -> Iterator[str]:
+    other = openpix.TEST_HOSTS if _is_live(config) else openpix.LIVE_HOSTS
+    if urlsplit(config.find(OPENPIX_URL) or "").hostname in other:
+        yield f"{OPENPIX_URL.name} is of the other mode: payments are {config.payment_mode} here (STRIPE_MODE)."
+    yield from _real_address(config, OPENPIX_URL)
+
+
+def _real_address(config: Config, key: Key) -> Iterator[str]:
+    if _is_live(config) and is_here(urlsplit(config.find(key) or "").hostname or ""):
+        yield f"{key.name} is an address of this machine: whoever takes real money is elsewhere."
+
+
+CONNECTIONS: Final[Mapping[Provider, Connection]] = {
+    Provider.SANDBOX: Connection((), _sandbox, _no_game),
+    Provider.STRIPE: Connection((STRIPE_KEY, STRIPE_WEBHOOK_SECRET, STRIPE_CONNECT_SECRET), _stripe, _stripe_mode),
+    Provider.MERCADOPAGO: Connection(
+        (MERCADOPAGO_TOKEN, MERCADOPAGO_WEBHOOK_SECRET, MERCADOPAGO_PAYER_EMAIL), _mercadopago, _mercadopago_mode
+    ),
+    Provider.OPENPIX: Connection((OPENPIX_APP_ID,), _openpix, _openpix_mode),
+}

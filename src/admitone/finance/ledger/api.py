@@ -1,6 +1,6 @@
 """The door for other packages: post, and ask."""
 
-from admitone.finance.ledger.exporting import BEGINNING, Form, export_end, export_page, headings
+from admitone.finance.ledger.exporting import BEGINNING, Form, export_end, export_page, headings, row_of
 from admitone.finance.ledger.model import (
     CHART,
     POSITION,
@@ -20,8 +20,10 @@ from admitone.finance.ledger.policy import NoSuchTemplate, PostedOtherwise, Wron
 from admitone.finance.ledger.posting import post
 from admitone.finance.ledger.queries import (
     TrialBalance,
+    accounts_of,
     balance_as_of,
     balances,
+    balances_of,
     count_transfers,
     list_transfers_of,
     net_of,
@@ -75,8 +77,10 @@ __all__ = (
     "TransferId",
     "TrialBalance",
     "WrongAmounts",
+    "accounts_of",
     "balance_as_of",
     "balances",
+    "balances_of",
     "check_deltas",
     "count_transfers",
     "export_end",
@@ -91,6 +95,7 @@ __all__ = (
     "roll",
     "roll_everybody",
     "roll_out",
+    "row_of",
     "statement",
     "transfers_of_types",
     "trial_balance",

@@ -58,6 +58,21 @@ async def balances(
     return await balance_store.list_balances_of_payee(tx, wanted, payee, after, limit)
 
 
+async def balances_of(tx: Tx, accounts: Sequence[Account], payees: Sequence[UUID]) -> dict[Holding, Balance]:
+    """Of many payees at once; what was never touched is not among them."""
+    found = await balance_store.sum_balances_of_payees(tx, accounts, sorted({*payees}))
+    return {balance.holding: balance for balance in found}
+
+
+async def accounts_of(tx: Tx, payments: Sequence[PaymentId]) -> dict[tuple[PaymentId, Currency], dict[Account, int]]:
+    """What stands on each account of what was posted for a payment, positive on the side on which the account grows."""
+    found: dict[tuple[PaymentId, Currency], dict[Account, int]] = {}
+    for payment, currency, account, debits, credits_ in await transfer_store.sum_accounts(tx, payments):
+        stands = debits - credits_ if CHART[account].grows_by_debit else credits_ - debits
+        found.setdefault((payment, currency), {})[account] = stands
+    return found
+
+
 async def balance_as_of(tx: Tx, account: Account, payee: UUID, currency: Currency, instant: datetime) -> Balance:
     """What stood there at that instant: the days before it, and the transfers of its own day."""
     day = policy.day_of(instant)

@@ -1,9 +1,19 @@
 """The door for other packages: what happened to payments is recorded here, and asked here."""
 
+from admitone.finance.payments.asking import refusal_of
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.commissions import Commission, hold_commissions, keep_commissions
+from admitone.finance.payments.commands.dues import Due, Fallen, fall_due
 from admitone.finance.payments.commands.recording import record
+from admitone.finance.payments.commands.refunding import (
+    PlannedRefund,
+    Refunding,
+    RefundWanted,
+    begin_refunds,
+    plan_refunds,
+)
 from admitone.finance.payments.errands import ask_for_fees
+from admitone.finance.payments.errors import NotRefundable, PaymentNotFound, RefundTooMuch
 from admitone.finance.payments.model import (
     PAID,
     AccountTold,
@@ -15,27 +25,58 @@ from admitone.finance.payments.model import (
     Told,
     is_paid,
 )
-from admitone.finance.payments.store.payments import count_payments, find_payments, list_payments
+from admitone.finance.payments.queries import ToldDispute, find_disputes
+from admitone.finance.payments.store.accounts import find_accounts
+from admitone.finance.payments.store.payments import (
+    count_payments,
+    find_payments,
+    find_statuses,
+    list_payments,
+    lock_payments,
+)
+from admitone.finance.payments.store.references import Belonging, put_refs
 from admitone.finance.payments.store.references import find_refs as find_owners
+from admitone.finance.payments.store.subjects import count_of_subject, list_of_subject
 
 __all__ = (
     "PAID",
     "AccountTold",
+    "Belonging",
     "Commission",
+    "Due",
+    "Fallen",
     "KnownAccount",
+    "NotRefundable",
     "Owner",
     "Payment",
+    "PaymentNotFound",
+    "PlannedRefund",
     "Recorded",
+    "RefundTooMuch",
+    "RefundWanted",
+    "Refunding",
     "Status",
     "Told",
+    "ToldDispute",
     "ask_for_fees",
+    "begin_refunds",
     "change_accounts",
+    "count_of_subject",
     "count_payments",
+    "fall_due",
+    "find_accounts",
+    "find_disputes",
     "find_owners",
     "find_payments",
+    "find_statuses",
     "hold_commissions",
     "is_paid",
     "keep_commissions",
+    "list_of_subject",
     "list_payments",
+    "lock_payments",
+    "plan_refunds",
+    "put_refs",
     "record",
+    "refusal_of",
 )

@@ -6,7 +6,9 @@ done is found, what was not is done once. An answer that does not come leaves ev
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeVar
+from uuid import UUID
 
 from admitone.finance.gateways.api import (
     Charge,
@@ -29,8 +31,9 @@ from admitone.finance.payments.commands.receipts import (
     refuse_returns,
 )
 from admitone.finance.payments.commands.recording import record
+from admitone.finance.payments.commands.refunding import RefusedRefund, refuse_refunds
 from admitone.finance.payments.commands.unreadable import Unreadable, mark_unreadable
-from admitone.finance.payments.errors import GatewayRefused, NotAtProvider, ProviderUnanswered
+from admitone.finance.payments.errors import GatewayRefused, NotAtProvider, ProviderUnanswered, RefundPutOff
 from admitone.finance.payments.model import CLOSABLE, GatewayIntent, IntentAction, IntentState, Payment, Recorded, Told
 from admitone.finance.payments.orders import charge_order, return_order
 from admitone.finance.payments.store import intents as intent_store
@@ -196,20 +199,45 @@ class Clerk:
     async def give_back(self, organization: OrganizationId, decision: Decision) -> Recorded:
         """Give back money that paid for nothing. Raises what must be tried again, or what was refused."""
         begun = await self._submit(begin_returns, organization, decision)
-        gateway = GATEWAYS().get(begun.payment.provider)
-        order = return_order(begun.payment, begun.intent, decision.caller)
-        said = _looked_up(await self._heard(begun.payment, gateway.find_refund(order)))
+        return await self._give_back(begun.payment, begun.intent, decision.caller)
+
+    async def refund(self, organization: OrganizationId, payment: PaymentId, refund: UUID, caller: Caller) -> None:
+        """Give back what was ordered under this id, unless that has ended. Raises what must be tried again."""
+        case = await self.find(organization, payment)
+        intent = next((each for each in case.intents if each.id == refund), None) if case else None
+        if case is not None and intent is not None and intent.state is IntentState.OPEN:
+            await self._give_back(case.payment, intent, caller)
+
+    async def give_back_left(self, organization: OrganizationId, payment: PaymentId, own: UUID, caller: Caller) -> None:
+        """What a crash, or a provider that did not answer, left open: the money that paid for nothing, or a refund."""
+        case = await self.find(organization, payment)
+        intent = next((each for each in case.intents if each.id == own), None) if case else None
+        if intent is not None and intent.is_return:
+            await self.give_back(organization, Decision(caller, payment))
+        elif intent is not None:
+            await self.refund(organization, payment, own, caller)
+
+    async def _give_back(self, payment: Payment, intent: GatewayIntent, caller: Caller) -> Recorded:
+        assert payment.provider is not None
+        gateway, order = GATEWAYS().get(payment.provider), return_order(payment, intent, caller)
+        said: Refund | Trouble | None = None
+        if intent.is_return or not intent.is_fresh(datetime.now(UTC)):
+            said = _looked_up(await self._heard(payment, gateway.find_refund(order)))
         if said is None:
-            said = await self._heard(begun.payment, gateway.refund(order))
+            said = await self._heard(payment, gateway.refund(order))
         match said:
             case Refund():
-                answer = Answer(decision.caller, decision.payment, begun.intent, said)
-                recorded: Recorded = await self._submit(take_answers, organization, answer)
+                answer = Answer(caller, payment.id, intent, said)
+                recorded: Recorded = await self._submit(take_answers, payment.organization, answer)
                 return recorded
+            case Refused(code=code) if intent.is_return:
+                await self._submit(refuse_returns, payment.organization, RefusedReturn(intent, code))
             case Refused(code=code):
-                await self._submit(refuse_returns, organization, RefusedReturn(begun.intent, code))
+                refused = RefusedRefund(caller, payment.id, intent, code)
+                if not await self._submit(refuse_refunds, payment.organization, refused):
+                    raise RefundPutOff(reason=code)
             case Unknown():
-                await self._submit(count_unanswered, organization, begun.intent)
+                await self._submit(count_unanswered, payment.organization, intent)
         raise refusal_of(said)
 
     async def _heard(self, payment: Payment, asking: Awaitable[Said]) -> Said | Unknown:

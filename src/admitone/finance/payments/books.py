@@ -4,6 +4,7 @@ Promise: everything is posted once for its cause, and nothing goes back that was
 held of it, and of what was transferred to the organisation, no more than is left when the money goes.
 """
 
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -11,7 +12,17 @@ import msgspec
 
 from admitone.finance.gateways.api import FactKind
 from admitone.finance.ledger.api import Event, Posting
-from admitone.finance.payments.model import COMMISSION_HELD, COMMISSION_KEPT, Payment, RecordedFact
+from admitone.finance.payments.model import (
+    COMMISSION_HELD,
+    COMMISSION_KEPT,
+    DUE,
+    OURS,
+    REFUND_BEGUN,
+    REFUND_GIVEN_UP,
+    TAX_WITHHELD,
+    Payment,
+    RecordedFact,
+)
 from admitone.finance.payments.policy import Happened, has_captured, why_unapplied
 from admitone.finance.sources.api import Flow
 from admitone.kernel.money import Money
@@ -24,6 +35,8 @@ MIRRORS: Final = {
     Event.REFUND_SETTLED: Event.REFUND_RETURNED,
 }
 """What is posted when a refund that had arrived comes back."""
+LAST: Final = 2**31 - 1
+"""After everything that we have learnt."""
 TIES: Final = {K.REFUNDED: 0, K.REFUND_FAILED: 1, K.DISPUTE_LOST: 2}
 """Of one instant, what counts as first (unification (c))."""
 
@@ -60,6 +73,36 @@ class _Share(msgspec.Struct, frozen=True):
     transfer: int = 0
 
 
+_Amounts = tuple[Event, Mapping[str, int]]
+
+
+class Left(msgspec.Struct, frozen=True):
+    """What can still go back."""
+
+    price_minor: int
+    fee_minor: int
+
+
+def left_of(payment: Payment, facts: Collection[RecordedFact]) -> Left:
+    """Of what was paid for; of what paid for nothing there is nothing left that could be refunded."""
+    books = _applied(payment, facts)
+    return books.left() if books else Left(0, 0)
+
+
+def fee_of(payment: Payment, facts: Collection[RecordedFact], amount: int) -> int:
+    """What of the fee goes back with so much more of the price."""
+    books = _applied(payment, facts)
+    return books.fee_of(amount) if books else 0
+
+
+def _applied(payment: Payment, facts: Collection[RecordedFact]) -> "_Books | None":
+    if not (payment.applied and has_captured(facts)):
+        return None
+    happened = Happened(facts)
+    came_for_nothing = why_unapplied(payment, happened, rival=False) is not None
+    return _Books(payment, happened, Caller(), came_for_nothing=came_for_nothing)
+
+
 class _Books:
     """The postings of one capture, part by part."""
 
@@ -69,6 +112,8 @@ class _Books:
         self._happened = happened
         self._capture = happened.capture
         self._caller = caller
+        self._gone: dict[str, _Share] = {}
+        """By what made it go: our order, or the provider's refund or dispute."""
         self._came_for_nothing = came_for_nothing
         self._has_surplus = payment.manner.keeps_surplus and (not came_for_nothing or happened.application is not None)
         # A destination charge moves all but the fee on to the organisation, whatever the money is for.
@@ -79,6 +124,7 @@ class _Books:
         yield from self._of_capture()
         yield from self._of_fees()
         yield from self._of_commission()
+        yield from self._of_due()
         yield from self._of_returns()
         yield from self._of_disputes()
 
@@ -115,29 +161,84 @@ class _Books:
         for fact in self._happened.of(COMMISSION_HELD):
             yield self._post(Event.COMMISSION_HELD, fact, {"fee": fact.amount_minor}, flow=Flow.STAY)
 
+    def _of_due(self) -> Iterator[Posting]:
+        for fact in self._happened.of(TAX_WITHHELD):
+            yield self._post(Event.TAX_WITHHELD, fact, {"tax": fact.amount_minor}, flow=Flow.STAY)
+        for fact in self._happened.of(DUE):
+            both = {"due": fact.amount_minor, "commission": fact.fee_minor}
+            yield self._post(Event.CHECKED_OUT, fact, both, flow=Flow.STAY)
+
     # -- What goes back
 
     def _of_returns(self) -> Iterator[Posting]:
-        """Refunds, those of them that came back, and lost disputes, in the order in which they happened."""
-        gone: dict[str, _Share] = {}
-        for fact in sorted(self._returns(), key=lambda fact: (fact.at, TIES[K(fact.kind)], fact.total_minor, fact.key)):
-            if fact.kind is K.REFUND_FAILED:
-                share = gone.pop(fact.reference, _Share())
-                for event, amounts in self._refund(share):
-                    yield self._post(MIRRORS[event], self._happened.failed_refunds[fact.reference], amounts)
-                continue
-            share = gone[fact.reference] = self._share(fact, _Share(*_sums(gone.values())))
-            for event, amounts in self._refund(share) if fact.kind is K.REFUNDED else self._loss(share):
-                yield self._post(event, fact, amounts)
+        """Refunds, those of them that came back, and lost disputes, in the order in which they happened; what we order
+        ourselves stands where we ordered it."""
+        happened, gone = self._happened, self._gone
+        gone.clear()
+        for fact in sorted(self._returns(), key=self._turn):
+            own = happened.made.get(fact.reference)
+            if fact.kind == REFUND_BEGUN:
+                share = gone[fact.reference] = self._ordered(fact)
+                yield from self._posted(fact, self._accrual(share))
+            elif fact.kind == REFUND_GIVEN_UP:
+                yield from self._mirrored(fact, self._accrual(gone.pop(fact.reference, _Share())))
+            elif fact.kind is K.REFUND_FAILED:
+                share, failed = gone.pop(own.reference if own else fact.reference, _Share()), fact.reference
+                is_settled = any(each.reference == failed for each in happened.given)
+                events = [*self._accrual(share), *(self._settlement(share) if is_settled else ())]
+                yield from self._mirrored(happened.failed_refunds[failed], events)
+            elif own:
+                yield self._post(Event.REFUND_SETTLED, fact, {"gross": fact.amount_minor})
+            else:
+                share = gone[fact.reference] = self._share(fact, _Share(*_sums(gone.values())))
+                is_refund = fact.kind is K.REFUNDED
+                yield from self._posted(fact, self._refund(share) if is_refund else self._loss(share))
 
     def _returns(self) -> Iterator[RecordedFact]:
-        for fact in self._happened.given:
-            yield fact
-            if failed := self._happened.failed_refunds.get(fact.reference):
-                yield msgspec.structs.replace(failed, at=max(failed.at, fact.at))
-        for reference, fact in self._happened.lost.items():
-            if opened := self._happened.opened.get(reference):
+        happened = self._happened
+        yield from happened.begun.values()
+        yield from happened.given_up.values()
+        given = {fact.reference: fact for fact in happened.given}
+        yield from given.values()
+        for reference, failed in happened.failed_refunds.items():
+            if reference in given or reference in happened.made:
+                before = given.get(reference, failed)
+                at, ordinal = max(failed.at, before.at), max(failed.ordinal, before.ordinal)
+                yield msgspec.structs.replace(failed, at=at, ordinal=ordinal)
+        for reference, fact in happened.lost.items():
+            if opened := happened.opened.get(reference):
                 yield msgspec.structs.replace(fact, amount_minor=opened.amount_minor)
+
+    def _turn(self, fact: RecordedFact) -> tuple[object, ...]:
+        """What is told is in the order of the provider's times, but never before an order of ours that we had given
+        without knowing of it, nor after one that we gave knowing of it."""
+        decided = [*self._happened.begun.values(), *self._happened.given_up.values()]
+        before = sum(each.ordinal <= fact.ordinal for each in decided)
+        if fact.kind in OURS:
+            return (before, 0)
+        return (before, 1, fact.at, TIES[K(fact.kind)], fact.total_minor, fact.key)
+
+    def _ordered(self, fact: RecordedFact) -> _Share:
+        """As it was decided when it was ordered."""
+        price, fee = fact.amount_minor, fact.fee_minor
+        left = self._transferred - sum(each.transfer for each in self._gone.values())
+        return _Share(price=price, fee=fee, transfer=max(min(price - fee, left), 0))
+
+    def left(self) -> "Left":
+        """What can still go back of the price, and of the fee with it."""
+        deque(self._of_returns(), maxlen=0)
+        gone, last = _Share(*_sums(self._gone.values())), msgspec.structs.replace(self._capture, ordinal=LAST)
+        price = max(min(self._capture.amount_minor, self._payment.amount_minor) - gone.price, 0)
+        return Left(price, max(min(self._fee_before(last) - gone.fee, price), 0))
+
+    def fee_of(self, amount: int) -> int:
+        """What goes back of the fee with so much of the price, so that all parts together are all of it."""
+        deque(self._of_returns(), maxlen=0)
+        gone = _Share(*_sums(self._gone.values()))
+        last = msgspec.structs.replace(self._capture, kind=K.REFUNDED, amount_minor=amount, ordinal=LAST)
+        part = min(gone.price + amount, self._payment.amount_minor)
+        fee = self._part(self._fee_before(last), part, self._payment.amount_minor) - gone.fee
+        return min(max(fee, 0), amount)
 
     def _share(self, fact: RecordedFact, gone: _Share) -> _Share:
         """Of what is there. A refund takes first what was paid too much, a lost dispute takes it last."""
@@ -154,14 +255,29 @@ class _Books:
         fee = min(max(self._part(self._fee_before(fact), part, payment.amount_minor) - gone.fee, 0), price)
         return _Share(price, nothing, fee, max(min(price - fee, self._transferred - gone.transfer), 0))
 
-    def _refund(self, share: _Share) -> Iterator[tuple[Event, Mapping[str, int]]]:
+    def _refund(self, share: _Share) -> Iterator[_Amounts]:
+        yield from self._accrual(share)
+        yield from self._settlement(share)
+
+    def _accrual(self, share: _Share) -> Iterator[_Amounts]:
         if share.price:
             yield Event.REFUND_ACCRUED, self._back(share)
         if share.nothing:
             yield Event.UNAPPLIED_REFUNDED, self._unapplied(share.nothing, share.transfer)
-        yield Event.REFUND_SETTLED, {"gross": share.price + share.nothing}
 
-    def _loss(self, share: _Share) -> Iterator[tuple[Event, Mapping[str, int]]]:
+    def _settlement(self, share: _Share) -> Iterator[_Amounts]:
+        if share.price + share.nothing:
+            yield Event.REFUND_SETTLED, {"gross": share.price + share.nothing}
+
+    def _posted(self, fact: RecordedFact, events: Iterable[_Amounts]) -> Iterator[Posting]:
+        for event, amounts in events:
+            yield self._post(event, fact, amounts)
+
+    def _mirrored(self, fact: RecordedFact, events: Iterable[_Amounts]) -> Iterator[Posting]:
+        for event, amounts in events:
+            yield self._post(MIRRORS[event], fact, amounts)
+
+    def _loss(self, share: _Share) -> Iterator[_Amounts]:
         if share.price:
             yield Event.DISPUTE_LOST, self._back(share)
         if share.nothing:
@@ -209,6 +325,25 @@ class _Books:
                 if won.fee_minor:
                     yield self._post(Event.DISPUTE_FEE_RETURNED, won, {"fee": won.fee_minor})
 
+    def _flow_of(self, fact: RecordedFact) -> Flow:
+        """Whether it happened to money that was held, or to money that was owed by then."""
+        due = next(self._happened.of(DUE), None)
+        if self._payment.flow is not Flow.STAY_LEFT or due is None:
+            return self._payment.flow
+        return Flow.STAY if self._beginning(fact).ordinal < due.ordinal else Flow.STAY_LEFT
+
+    def _beginning(self, fact: RecordedFact) -> RecordedFact:
+        """What goes on along the accounts along which it began: money comes back to where it was taken from."""
+        happened, reference = self._happened, fact.reference
+        if begun := happened.made.get(reference) or happened.begun.get(reference):
+            return begun
+        match fact.kind:
+            case K.REFUND_FAILED:
+                return next((each for each in happened.given if each.reference == reference), fact)
+            case K.DISPUTE_WON:
+                return happened.opened.get(reference, fact)
+        return fact
+
     def _post(
         self,
         event: Event,
@@ -222,7 +357,7 @@ class _Books:
         return Posting(
             caller=self._caller,
             event=event,
-            flow=flow or payment.flow,
+            flow=flow or self._flow_of(fact),
             currency=fact.currency or payment.currency,
             amounts=amounts,
             cause=cause or fact.key,

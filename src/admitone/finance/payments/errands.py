@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 import msgspec
 
@@ -25,6 +26,7 @@ from admitone.finance.payments.facts import (
     PaymentNeedsManual,
     ReceiptChanged,
     ReceiptUnapplied,
+    RefundBegun,
 )
 from admitone.finance.payments.model import AccountTold, IntentAction, KnownAccount, ReceiptState
 from admitone.finance.payments.policy import Receipt, asked_at
@@ -105,6 +107,16 @@ async def see_to_receipt(desk: Desk, told: Delivered[ReceiptUnapplied]) -> None:
     """Somebody is told, and the money goes back if that is how it is dealt with (U-26)."""
     await _tell_of_receipts(desk, told.organization, told.payload.payment_id, told.caller)
     await _return_by_itself(desk, told.organization, told.payload.payment_id, told.caller)
+
+
+@errand("payments.refund", lane=PROVIDERS, retry=REFUNDS, priority=Priority.CRITICAL)
+async def refund(desk: Desk, told: Delivered[RefundBegun]) -> None:
+    """What was ordered goes back, and is tried again as often as it may be (PAY-069)."""
+    about = told.payload
+    try:
+        await Clerk.at(desk).refund(told.organization, about.payment_id, UUID(about.refund_id), told.caller)
+    except GatewayRefused as refused:  # It was given up; whoever listens to that is told.
+        logger().warning("payment.refund_refused", paymentId=str(about.payment_id), reason=refused.reason)
 
 
 @errand("payments.see_to_unpaid", lane=PROVIDERS, retry=REFUNDS, priority=Priority.CRITICAL)
@@ -214,7 +226,7 @@ async def complete_intents(desk: Desk, firing: Delivered[Firing]) -> None:
         if left.action is IntentAction.OPEN:
             await clerk.complete(left.organization, left.payment, firing.caller)
         elif left.since < firing.payload.at - PATIENCE_OF_RETURNS:
-            await clerk.give_back(left.organization, Decision(firing.caller, left.payment))
+            await clerk.give_back_left(left.organization, left.payment, left.id, firing.caller)
 
     async def page(after: Left | None) -> list[Left]:
         return await desk.database.read(SWEEPING, sweeping.list_unsettled, before, after, PAGE)

@@ -116,6 +116,21 @@ class CommissionTooMuch(Conflict):
     code = "COMMISSION_TOO_MUCH"
 
 
+class NotHeld(Conflict):
+    """Of this payment nothing is held that could become due to anybody."""
+
+    code = "NOTHING_HELD"
+
+
+class NotWhatIsHeld(Conflict):
+    """This is not what is held of the payment."""
+
+    code = "NOT_WHAT_IS_HELD"
+    next_step = "Let what goes back go back first; then say what is left for the payee."
+    due_minor: int
+    currency: str
+
+
 class GatewayRefused(Conflict):
     """The payment provider refused this payment."""
 
@@ -180,3 +195,25 @@ class AccountTypeRefused(Conflict):
 
     code = "ACCOUNT_TYPE_NOT_ALLOWED"
     next_step = "Connect an account that belongs to the organisation itself."
+
+
+class NotRefundable(Conflict):
+    """Nothing of this payment can be given back as it stands."""
+
+    code = "NOT_REFUNDABLE"
+    status: str
+
+
+class RefundTooMuch(Conflict):
+    """There is not so much left of this payment that could be given back."""
+
+    code = "REFUND_TOO_MUCH"
+    left_minor: int
+    currency: str
+
+
+class RefundPutOff(Unavailable):
+    """The payment provider refuses to give this back; it is asked again."""
+
+    code = "REFUND_PUT_OFF"
+    reason: str

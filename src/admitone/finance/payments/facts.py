@@ -149,6 +149,16 @@ class PaymentContradicted(Fact, frozen=True):
     told: str
 
 
+class DisputeRecorded(Fact, frozen=True):
+    """A dispute of it was opened, won or lost, whatever that makes of the payment: for whoever keeps the case."""
+
+    name = "payment.dispute_recorded"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+
+
 class AttemptsSpent(Fact, frozen=True):
     """It failed as often as it may, or somebody began anew; the charge is closed at the provider."""
 
@@ -157,6 +167,40 @@ class AttemptsSpent(Fact, frozen=True):
     subject = ("PAYMENT", "payment_id")
 
     payment_id: PaymentId
+
+
+class RefundBegun(Fact, frozen=True):
+    """It was ordered that so much goes back; the provider is asked next."""
+
+    name = "payment.refund_begun"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+    refund_id: str
+
+
+class RefundSettled(Fact, frozen=True):
+    """A refund that we ordered arrived."""
+
+    name = "payment.refund_settled"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+    refund_id: str
+
+
+class RefundFailed(Fact, frozen=True):
+    """A refund that we ordered will not arrive; what was booked for it is booked back, and somebody must look."""
+
+    name = "payment.refund_failed"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+    refund_id: str
+    reason: str
 
 
 class ReceiptUnapplied(Fact, frozen=True):
@@ -250,7 +294,11 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     PaymentIncomplete,
     PaymentBooked,
     PaymentContradicted,
+    DisputeRecorded,
     AttemptsSpent,
+    RefundBegun,
+    RefundSettled,
+    RefundFailed,
     ReceiptUnapplied,
     ReceiptChanged,
     ProcessorFeesFinal,

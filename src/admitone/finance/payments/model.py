@@ -1,7 +1,7 @@
 """What a payment is, in which states it can be, and what is asked of this package."""
 
 import hashlib
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
@@ -162,7 +162,11 @@ REFUND_BEGUN: Final = "REFUND_BEGUN"
 """We order that so much goes back: it is owed to the customer from now on (U-05)."""
 REFUND_GIVEN_UP: Final = "REFUND_GIVEN_UP"
 """The provider refused it as often as it may: it is not owed any more, and somebody must look."""
-OURS: Final = frozenset({APPLIED, COMMISSION_HELD, COMMISSION_KEPT, REFUND_BEGUN, REFUND_GIVEN_UP})
+TAX_WITHHELD: Final = "TAX_WITHHELD"
+"""So much of what is held is owed to an authority, and not to the payee (U-08)."""
+DUE: Final = "DUE"
+"""What was held is owed from now on: `amount_minor` to the payee, `fee_minor` to the platform (U-07, U-15)."""
+OURS: Final = frozenset({APPLIED, COMMISSION_HELD, COMMISSION_KEPT, REFUND_BEGUN, REFUND_GIVEN_UP, TAX_WITHHELD, DUE})
 """The kinds of facts that no provider tells."""
 
 
@@ -247,6 +251,10 @@ class Payment(msgspec.Struct, frozen=True):
         return SOURCE_TYPES[self.source.type]
 
 
+REMEMBERED: Final = timedelta(hours=1)
+"""Every provider remembers our keys for much longer: a day, at the least."""
+
+
 class GatewayIntent(msgspec.Struct, frozen=True):
     """What we ask a provider, and whether it has answered."""
 
@@ -267,6 +275,16 @@ class GatewayIntent(msgspec.Struct, frozen=True):
     """Of a refund: how much of the platform's fee goes back with it. A return of what paid for nothing has none."""
     unanswered: int = 0
     """How often it was ordered and not answered, or refused."""
+
+    def is_fresh(self, now: datetime) -> bool:
+        """Whether every provider still remembers its key: asked again it gives what it gave, and need not be looked
+        for first."""
+        return self.unanswered == 0 and self.created_at is not None and now - self.created_at < REMEMBERED
+
+    @property
+    def is_return(self) -> bool:
+        """Of money that paid for nothing."""
+        return self.action is IntentAction.REFUND and self.fee_minor is None
 
 
 class Way(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from admitone.finance.payments.facts import (
     PaymentNeedsManual,
     ReceiptChanged,
     ReceiptUnapplied,
+    RefundBegun,
 )
 from admitone.finance.payments.model import INTENT, PAYMENT, RECEIPT
 from admitone.finance.payments.routes.wires import FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW
@@ -26,6 +27,7 @@ MODULE = Module(
     jobs=(
         errands.ask_provider,
         errands.close_spent,
+        errands.refund,
         errands.see_to_receipt,
         errands.see_to_contradiction,
         errands.see_to_unpaid,
@@ -39,6 +41,7 @@ MODULE = Module(
     subscriptions=(
         Subscription(PaymentIncomplete, errands.ask_provider),
         Subscription(AttemptsSpent, errands.close_spent),
+        Subscription(RefundBegun, errands.refund),
         Subscription(ReceiptUnapplied, errands.see_to_receipt),
         Subscription(PaymentContradicted, errands.see_to_contradiction),
         Subscription(PaymentNeedsManual, errands.see_to_unpaid),
@@ -59,6 +62,7 @@ MODULE = Module(
         Table("account", TableClass.TENANT),
         Table("risk_hold", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because="who held whom is part of the trail"),
         Table("free_claim", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because="once is once, also next year"),
+        Table("paid_subject", TableClass.TENANT),
         Table("provider_ref", TableClass.REGISTRY),
     ),
     lifecycles=(PAYMENT, RECEIPT, INTENT),

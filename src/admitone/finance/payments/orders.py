@@ -42,9 +42,10 @@ def charge_order(payment: Payment, intent: GatewayIntent, caller: Caller) -> Cha
 
 
 def return_order(payment: Payment, intent: GatewayIntent, caller: Caller) -> RefundOrder:
-    """Give back money that paid for nothing: all of it, with our fee."""
+    """Give back money: with the part of our fee that was decided, and of what paid for nothing with all of it."""
     assert payment.charge_id is not None
     is_theirs = payment.settlement is SettlementModel.ORG_MOR
+    fee = min(payment.fee_minor, intent.amount_minor) if intent.fee_minor is None else intent.fee_minor
     return RefundOrder(
         caller=caller,
         key=intent.id,
@@ -53,6 +54,6 @@ def return_order(payment: Payment, intent: GatewayIntent, caller: Caller) -> Ref
         charge=payment.charge_id,
         amount_minor=intent.amount_minor,
         currency=intent.currency,
-        application_fee_minor=min(payment.fee_minor, intent.amount_minor) if is_theirs else 0,
+        application_fee_minor=fee if is_theirs else 0,
         reverse_transfer=is_theirs,
     )

@@ -8,8 +8,9 @@ status and the same ledger.
 
 import hashlib
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from enum import StrEnum
 from functools import cache
 from typing import Final
 
@@ -19,6 +20,8 @@ from admitone.finance.gateways.api import Account, FactKind
 from admitone.finance.payments.model import (
     APPLIED,
     PAYMENT,
+    REFUND_BEGUN,
+    REFUND_GIVEN_UP,
     AccountTold,
     FeesStatus,
     KnownAccount,
@@ -43,6 +46,7 @@ ATTEMPTS: Final = {
 }
 """What the latest attempt makes of a payment that nothing else decides; of one instant, the later in this order."""
 CLOSURES: Final = {K.CANCELLED: Status.CANCELLED, K.EXPIRED: Status.EXPIRED}
+REFUNDS: Final = (K.REFUND_PENDING, K.REFUNDED, K.REFUND_FAILED)
 HERE: Final = ":here"
 """How the keys of closures end that were decided here."""
 CLOCKS_DIFFER: Final = timedelta(minutes=1)
@@ -71,6 +75,13 @@ class Standing(msgspec.Struct, frozen=True):
     """It failed as often as it may; nobody may try again."""
 
 
+class RefundEnd(StrEnum):
+    SETTLED = "SETTLED"
+    FAILED = "FAILED"
+    """At the provider, also after it had arrived."""
+    GIVEN_UP = "GIVEN_UP"
+
+
 class Happened:
     """What happened to a payment's first capture, and, each by itself, to those that came after it."""
 
@@ -93,6 +104,57 @@ class Happened:
         self.opened = {fact.reference: fact for fact in self.of(K.DISPUTE_OPENED)}
         self.won = {fact.reference: fact for fact in self.of(K.DISPUTE_WON)}
         self.lost = {fact.reference: fact for fact in self.of(K.DISPUTE_LOST)}
+        self.begun = {fact.reference: fact for fact in self.of(REFUND_BEGUN)}
+        self.given_up = {fact.reference: fact for fact in self.of(REFUND_GIVEN_UP)}
+        self.made = self._made() if self.begun else {}
+
+    def _made(self) -> dict[str, RecordedFact]:
+        """Which refunds at the provider are ours, by its own ids. Where it does not say which order made one, it is
+        ours if it is as much as one of ours: the same money goes back either way."""
+        told: dict[str, RecordedFact] = {}
+        for fact in sorted(self.of(*REFUNDS), key=lambda fact: fact.ordinal):
+            if fact.reference not in told or fact.order:
+                told[fact.reference] = fact
+        made: dict[str, RecordedFact] = {}
+        for by_amount in (False, True):
+            for reference, fact in told.items():
+                if reference not in made and bool(fact.order) is not by_amount and (own := self._maker(fact, made)):
+                    made[reference] = own
+        return made
+
+    def _maker(self, fact: RecordedFact, made: Mapping[str, RecordedFact]) -> RecordedFact | None:
+        taken = {each.reference for each in made.values()}
+        for own in self.begun.values():
+            given_up = self.given_up.get(own.reference)
+            is_same = fact.order == own.reference if fact.order else fact.amount_minor == own.amount_minor
+            is_after = own.ordinal < fact.ordinal and (given_up is None or fact.ordinal < given_up.ordinal)
+            if is_same and is_after and own.reference not in taken:
+                return own
+        return None
+
+    @property
+    def ends(self) -> dict[str, RefundEnd]:
+        """How refunds that we ordered ended, as far as we know."""
+        ends = dict.fromkeys(self.given_up, RefundEnd.GIVEN_UP)
+        arrived = {fact.reference for fact in self.refunds}
+        for reference, own in self.made.items():
+            if reference in self.failed_refunds:
+                ends[own.reference] = RefundEnd.FAILED
+            elif reference in arrived:
+                ends[own.reference] = RefundEnd.SETTLED
+        return ends
+
+    def why_failed(self, refund: str) -> str:
+        """The provider's word for why one that we ordered did not arrive."""
+        failed = (fact for there, fact in self.failed_refunds.items() if self.made.get(there) is self.begun[refund])
+        given_up = (fact for own, fact in self.given_up.items() if own == refund)
+        return next((fact.code for fact in (*failed, *given_up)), "")
+
+    @property
+    def under_way(self) -> list[RecordedFact]:
+        """Refunds that we ordered and of which we do not know how they ended."""
+        ends = self.ends
+        return [own for own in self.begun.values() if own.reference not in ends]
 
     def of(self, *kinds: FactKind | str) -> Iterator[RecordedFact]:
         return (fact for fact in self._facts if fact.kind in kinds)
@@ -148,10 +210,10 @@ class Happened:
     @property
     def refund_state(self) -> RefundState:
         settled = {fact.reference for fact in self.refunds} | self.failed_refunds.keys()
-        if any(fact.reference not in settled for fact in self.of(K.REFUND_PENDING)):
+        if self.under_way or any(fact.reference not in settled for fact in self.of(K.REFUND_PENDING)):
             return RefundState.PENDING
         latest = max((fact.at for fact in self.refunds), default=None)
-        failed = max((fact.at for fact in self.failed_refunds.values()), default=None)
+        failed = max((fact.at for fact in (*self.failed_refunds.values(), *self.given_up.values())), default=None)
         return RefundState.FAILED if failed and (latest is None or failed > latest) else RefundState.NONE
 
     @property

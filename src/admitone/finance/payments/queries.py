@@ -1,11 +1,15 @@
 """What is asked about payments, without changing anything."""
 
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+
 import msgspec
 
 from admitone.finance.gateways.api import Provider
 from admitone.finance.ledger import api as ledger
-from admitone.finance.payments.model import KnownAccount, Payment
+from admitone.finance.payments.model import KnownAccount, Payment, RecordedFact
 from admitone.finance.payments.onboarding import missing_of
+from admitone.finance.payments.policy import Happened
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store.accounts import find_accounts
 from admitone.finance.payments.store.standing import find_hold
@@ -16,6 +20,50 @@ from admitone.kernel.db import IdentityTx, Tx
 
 async def find_payment(tx: Tx, payment: PaymentId) -> Payment | None:
     return (await store.find_payments(tx, [payment])).get(payment)
+
+
+class ToldDispute(msgspec.Struct, frozen=True):
+    """What is known of one dispute of a payment, in whatever order it was told."""
+
+    reference: str
+    opened_at: datetime
+    """Of one of which only the end was told: when it ended."""
+    amount_minor: int
+    currency: str
+    reason: str
+    """The provider's word for it."""
+    fee_minor: int
+    """What the provider took for it, less what it gave back."""
+    won_at: datetime | None
+    lost_at: datetime | None
+
+
+async def find_disputes(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, list[ToldDispute]]:
+    """Every dispute of these payments that a provider told of, the first one first."""
+    return {own: disputes_in(facts) for own, facts in (await store.find_facts(tx, ids)).items()}
+
+
+def disputes_in(facts: Sequence[RecordedFact]) -> list[ToldDispute]:
+    happened = Happened(facts)
+    every = [dispute for each in (happened, *happened.others) for dispute in _disputes_of(each)]
+    return sorted(every, key=lambda dispute: (dispute.opened_at, dispute.reference))
+
+
+def _disputes_of(happened: Happened) -> Iterator[ToldDispute]:
+    for reference in happened.disputes:
+        opened, won, lost = (each.get(reference) for each in (happened.opened, happened.won, happened.lost))
+        first = opened or lost or won
+        assert first is not None
+        yield ToldDispute(
+            reference,
+            first.at,
+            first.amount_minor,
+            first.currency,
+            first.code,
+            max((opened.fee_minor if opened else 0) - (won.fee_minor if won else 0), 0),
+            won.at if won else None,
+            lost.at if lost else None,
+        )
 
 
 async def find_with_net(tx: Tx, payment: PaymentId) -> tuple[Payment, int | None] | None:

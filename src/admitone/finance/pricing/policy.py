@@ -264,6 +264,13 @@ def _taxed(subtotal: Money, tax: Tax) -> TaxItem:
     return TaxItem(tax.name, tax.jurisdiction, tax.rate_bps, tax.bearer, subtotal.share(tax.rate_bps).minor)
 
 
+def fee_of(price_minor: int, currency: str, terms: Terms) -> int:
+    """What a rule takes of a price without taxes, to be shown."""
+    price = Money(price_minor, currency)
+    fee = _fee(price, Money.zero(currency), terms)
+    return (fee if terms.fee_mode is FeeMode.ADDED else _within(fee, price)).minor
+
+
 def _fee(subtotal: Money, on_top: Money, terms: Terms) -> Money:
     """What the rule says, within its own bounds. A free thing costs nothing."""
     currency = subtotal.currency

@@ -327,7 +327,7 @@ put = Contract(
 async def set_policy(call: Call, request: SetRequest) -> PolicyAnswer:
     terms = request.terms.terms() if request.terms else None
     change = PolicyChange(call.caller, request.target, terms, request.reason_code)
-    return PolicyAnswer.of(await call.batch(set_policies, change, scope=_scope(request.organization)))
+    return PolicyAnswer.of(await call.batch(set_policies, change, scope=scope_of(request.organization)))
 
 
 class HistoryRequest(PageRequest):
@@ -353,10 +353,10 @@ history = Contract(
 
 @history.serves
 async def list_history(call: Call, request: HistoryRequest) -> Page[PolicyAnswer]:
-    return await _page(call, request, _scope(request.organization))
+    return await _page(call, request, scope_of(request.organization))
 
 
-def _scope(organization: OrganizationId | None) -> Scope:
+def scope_of(organization: OrganizationId | None) -> Scope:
     return Scope(organization or PLATFORM_ORGANIZATION, "fee policies")
 
 

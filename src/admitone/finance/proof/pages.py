@@ -49,6 +49,7 @@ COUNTS: Final = {
     "seal": "As of seal",
     "movements": "Movements at the provider",
     "inFlight": "In flight",
+    "notCompared": "Not compared: their provider shows no journal",
     "missingHere": "Missing here",
     "missingThere": "Missing there",
     "otherAmount": "Other amount",

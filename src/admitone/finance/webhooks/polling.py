@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from admitone.finance.gateways.api import EventPage, Refused
+from admitone.finance.gateways.api import Ability, EventPage, Refused
 from admitone.finance.gateways.port import GATEWAYS, Gateway
 from admitone.finance.webhooks import store
 from admitone.finance.webhooks.arriving import LARGEST_EVENT_BYTES, account_in, bounded
@@ -34,8 +34,10 @@ PAGES: Final = 20
 
 @errand("webhooks.poll", lane=Lane("webhooks-poll", places=1), retry=WEBHOOKS, seconds=300)
 async def poll(desk: Desk, firing: Delivered[Firing]) -> None:
-    """By schedule. One provider that is away does not keep us from asking the others."""
-    away = [each for gateway in GATEWAYS().all() if (each := await _poll_one(desk, gateway, firing))]
+    """By schedule. One provider that is away does not keep us from asking the others; one that lists nothing is not
+    asked, and its payments are, when their time is over."""
+    listing = [gateway for gateway in GATEWAYS().all() if Ability.EVENTS in gateway.abilities]
+    away = [each for gateway in listing if (each := await _poll_one(desk, gateway, firing))]
     if away:
         raise away[0]
 

@@ -109,6 +109,11 @@ class Call:
         return self._incoming.body
 
     @property
+    def query(self) -> str:
+        """As it was sent, without the question mark, for whoever must know its very bytes."""
+        return self._incoming.query.decode("latin-1")
+
+    @property
     def language(self) -> Language:
         return choose(self.headers.get("accept-language"))
 

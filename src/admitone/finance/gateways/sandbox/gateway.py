@@ -74,7 +74,7 @@ from admitone.kernel.scope import Caller
 
 UNSAID: Final = (409, 429)
 """Another call under the same key is not over, or there are too many: no answer to this one, and no refusal either."""
-DEPENDENCY: Final = Dependency("gateway:sandbox")
+DEPENDENCY: Final = Dependency("gateway_sandbox")
 
 Send = Callable[[Request, Caller], Awaitable[Outcome]]
 Read = TypeVar("Read")

@@ -34,7 +34,7 @@ class Keys:
 
 def source_of(route: str) -> str:
     """Whose secret signs on this route."""
-    return CONNECT if route.rstrip("/") == CONNECT_ROUTE else ACCOUNT
+    return CONNECT if route.partition("?")[0].rstrip("/") == CONNECT_ROUTE else ACCOUNT
 
 
 def route_of(event: str, account: str | None) -> str:

@@ -76,6 +76,26 @@ LIST_BALANCES_OF_PAYEE = """
 """
 
 
+SUM_BALANCES_OF_PAYEES = """
+    SELECT m.account, m.payee_id, m.currency, sum(m.debits)::bigint AS debits_minor,
+           sum(m.credits)::bigint AS credits_minor
+      FROM (SELECT b.account, b.payee_id, b.currency, b.debits_minor AS debits, b.credits_minor AS credits
+              FROM ledger.balance AS b
+             WHERE b.organization_id = $1
+               AND b.account = ANY($2::text[])
+               AND b.payee_id = ANY($3::uuid[])
+             UNION ALL
+            SELECT v.account, v.payee_id, v.currency, v.debits, v.credits
+              FROM ledger.delta AS d
+             CROSS JOIN LATERAL unnest(d.accounts, d.payees, d.currencies, d.debits, d.credits)
+                AS v (account, payee_id, currency, debits, credits)
+             WHERE d.organization_id = $1
+               AND v.account = ANY($2::text[])
+               AND v.payee_id = ANY($3::uuid[])) AS m
+     GROUP BY m.account, m.payee_id, m.currency
+"""
+
+
 SUM_MOVED_UNTIL = """
     SELECT COALESCE(sum(m.debits), 0)::bigint AS debits_minor, COALESCE(sum(m.credits), 0)::bigint AS credits_minor
       FROM (SELECT b.debits_minor AS debits, b.credits_minor AS credits
@@ -145,6 +165,10 @@ async def list_balances_of_payee(
 ) -> list[Balance]:
     start = (after.account, after.currency) if after else ("", "")
     return [_balance(row) for row in await tx.fetch(LIST_BALANCES_OF_PAYEE, accounts, payee, *start, limit)]
+
+
+async def sum_balances_of_payees(tx: Tx, accounts: Sequence[Account], payees: Sequence[UUID]) -> list[Balance]:
+    return [_balance(row) for row in await tx.fetch(SUM_BALANCES_OF_PAYEES, accounts, payees)]
 
 
 async def sum_moved_until(tx: Tx, holding: Holding, day: date, midnight: datetime, instant: datetime) -> Balance:

@@ -7,10 +7,10 @@ from uuid import UUID
 
 import msgspec
 
-from admitone.finance.ledger.model import POSITION, Holding, Transfer, TransferId
+from admitone.finance.ledger.model import POSITION, Account, Holding, Transfer, TransferId
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Record, Tx
-from admitone.kernel.money import Money
+from admitone.kernel.money import Currency, Money
 from admitone.kernel.statements import Insert, columns
 
 Place = tuple[datetime, UUID]
@@ -116,6 +116,19 @@ SUM_POSITIONS = """
 """
 
 
+SUM_ACCOUNTS_OF_PAYMENTS = """
+    SELECT s.payment_id, s.currency, s.account, sum(s.debit)::bigint AS debits_minor,
+           sum(s.credit)::bigint AS credits_minor
+      FROM (SELECT t.payment_id, t.currency, v.account, v.debit, v.credit
+              FROM ledger.transfer AS t
+             CROSS JOIN LATERAL (VALUES (t.debit_account, t.amount_minor, 0), (t.credit_account, 0, t.amount_minor))
+                AS v (account, debit, credit)
+             WHERE t.organization_id = $1
+               AND t.payment_id = ANY($2::uuid[])) AS s
+     GROUP BY s.payment_id, s.currency, s.account
+"""
+
+
 LIST_STATEMENT = f"""
     SELECT {COLUMNS}
       FROM ((SELECT {COLUMNS}
@@ -167,6 +180,21 @@ async def list_statement(tx: Tx, holding: Holding, before: Place, limit: int) ->
 async def sum_positions(tx: Tx, payments: Sequence[PaymentId]) -> list[tuple[PaymentId, Money]]:
     rows = await tx.fetch(SUM_POSITIONS, [payment.uuid for payment in payments], sorted(POSITION))
     return [(PaymentId(row["payment_id"]), Money(row["net_minor"], row["currency"])) for row in rows]
+
+
+async def sum_accounts(tx: Tx, payments: Sequence[PaymentId]) -> list[tuple[PaymentId, Currency, Account, int, int]]:
+    """What went through each account for each payment: debits, and credits."""
+    rows = await tx.fetch(SUM_ACCOUNTS_OF_PAYMENTS, sorted(each.uuid for each in payments))
+    return [
+        (
+            PaymentId(row["payment_id"]),
+            row["currency"],
+            Account(row["account"]),
+            row["debits_minor"],
+            row["credits_minor"],
+        )
+        for row in rows
+    ]
 
 
 def transfer_in(row: Record) -> Transfer:

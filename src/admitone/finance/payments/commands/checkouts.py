@@ -42,7 +42,7 @@ from admitone.finance.payments.store import standing
 from admitone.finance.payments.store.accounts import find_accounts
 from admitone.finance.payments.store.standing import Claim
 from admitone.finance.pricing.api import Priced, price
-from admitone.finance.sources.api import SOURCE_TYPES, PaymentId, Source
+from admitone.finance.sources.api import SOURCE_TYPES, PaymentId, SettlementModel, Source
 from admitone.finance.sources.port import SHOPS, Offer, Wanted
 from admitone.foundation.authority import api as authority
 from admitone.kernel import audit
@@ -298,16 +298,21 @@ class _Desk:
     # -- What does not
 
     def _charge(self, checkout: Checkout, quoted: Quote) -> Begun | Refusal:
-        gateway = GATEWAYS().find_for(checkout.method)
+        snapshot = quoted.priced.snapshot
+        is_theirs = snapshot.settlement_model is SettlementModel.ORG_MOR
+        gateway = GATEWAYS().find_for(checkout.method, direct=is_theirs)
         if gateway is None:
             return errors.GatewayKeyMissing()
-        if checkout.method is Method.PIX and quoted.priced.snapshot.currency != PIX_CURRENCY:
+        if checkout.method is Method.PIX and snapshot.currency != PIX_CURRENCY:
             return errors.MethodNotForCurrency()
-        account = self._accounts.get((gateway.provider, gateway.livemode))
+        # The platform may take money where nobody else has an account, and pay what is due where somebody has.
+        holder = GATEWAYS().find_with_accounts(gateway)
+        account = self._accounts.get((holder.provider, holder.livemode)) if holder else None
         is_ready = account is not None and account.onboarding_status is Onboarding.COMPLETE
         if SOURCE_TYPES[checkout.source.type].needs_account and not is_ready:
             return errors.ConnectNotReady()
-        payment = self._payment(checkout, quoted, PaymentMethod(checkout.method), gateway, account)
+        there = account if holder is gateway else None
+        payment = self._payment(checkout, quoted, PaymentMethod(checkout.method), gateway, there)
         intent = GatewayIntent(
             uuid7(),
             payment.id,

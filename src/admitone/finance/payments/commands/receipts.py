@@ -101,9 +101,7 @@ async def begin_returns(tx: Tx, decisions: Sequence[Decision]) -> list[Return | 
 async def _begin_return(
     tx: Tx, decision: Decision, payment: Payment, intents: Sequence[GatewayIntent]
 ) -> Return | Refusal:
-    open_one = next(
-        (each for each in intents if each.action is IntentAction.REFUND and each.state is IntentState.OPEN), None
-    )
+    open_one = next((each for each in intents if each.is_return and each.state is IntentState.OPEN), None)
     if open_one is not None:
         is_spent = open_one.unanswered >= MOST_UNANSWERED and decision.reason_code is None
         return ReturnSpent() if is_spent else Return(payment, open_one)

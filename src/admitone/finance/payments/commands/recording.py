@@ -19,16 +19,20 @@ from admitone.finance.payments.books import fresh_postings
 from admitone.finance.payments.errors import ForeignReference, PaymentNotFound
 from admitone.finance.payments.facts import (
     AttemptsSpent,
+    DisputeRecorded,
     PaymentBooked,
     PaymentContradicted,
     PaymentIncomplete,
     ProcessorFeesFinal,
     ReceiptChanged,
     ReceiptUnapplied,
+    RefundFailed,
+    RefundSettled,
     told_of,
 )
 from admitone.finance.payments.model import (
     OPEN,
+    REFUND_BEGUN,
     FeesStatus,
     Payment,
     ReceiptState,
@@ -37,11 +41,12 @@ from admitone.finance.payments.model import (
     Status,
     Told,
 )
-from admitone.finance.payments.policy import Happened, Receipt, Standing, fold, receipts_of, way
+from admitone.finance.payments.policy import Happened, Receipt, RefundEnd, Standing, fold, receipts_of, way
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import receipts as receipt_store
 from admitone.finance.payments.store.payments import Move
 from admitone.finance.payments.store.references import Belonging, claim_refs
+from admitone.finance.payments.store.subjects import insert_subjects
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
@@ -50,6 +55,7 @@ from admitone.kernel.scope import Caller
 from admitone.kernel.telemetry import logger
 
 ENDINGS: Final = (FactKind.REFUNDED, FactKind.DISPUTE_LOST)
+DISPUTES: Final = (FactKind.DISPUTE_OPENED, FactKind.DISPUTE_WON, FactKind.DISPUTE_LOST)
 FEES: Final = (FactKind.FEE, FactKind.FEE_ADJUSTMENT)
 
 
@@ -148,6 +154,8 @@ async def record(tx: Tx, told: Sequence[Told]) -> list[Recorded | Refusal]:
             outcomes.append(ForeignReference())
         else:
             history.hear(each.caller, each.facts, is_whole=each.is_whole)
+            # An event that tells nothing tells that there is something to ask for.
+            history.must_ask = history.must_ask or not (each.facts or each.asked)
             history.charge_id = history.charge_id or next((ref.id for ref in each.refs), None)
             outcomes.append(history)
     moved = await write_histories(tx, [each for each in outcomes if isinstance(each, History)])
@@ -185,10 +193,14 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
         await ledger.post(tx, postings)
     await store.insert_facts(tx, {own: history.news for own, history in changed.items()})
     await store.stand(tx, [*moves.values()])
+    await insert_subjects(tx, [move.payment for move in moves.values() if move.is_applied_now])
     await _keep_receipts(tx, changed, rivals)
     for own, history in unique.items():
         if own in moves:
             _publish(tx, history.caller, moves[own], is_booked=own in booked)
+            _publish_refunds(tx, history)
+        if any(fact.kind in DISPUTES for fact in history.news):
+            tx.publish(history.caller, DisputeRecorded(payment_id=own))
         if history.must_ask or (own in moves and moves[own].standing.must_ask):
             tx.publish(history.caller, PaymentIncomplete(payment_id=own))
         if history.contradiction:
@@ -256,6 +268,20 @@ async def _keep_receipts(tx: Tx, changed: Mapping[PaymentId, History], rivals: s
             currency=receipt.currency,
         )
         tx.publish(changed[receipt.payment_id].caller, told)
+
+
+def _publish_refunds(tx: Tx, history: History) -> None:
+    """How those ended that we ordered."""
+    if not any(fact.kind == REFUND_BEGUN for fact in history.after):
+        return
+    own, before, after = history.payment.id, Happened(history.before).ends, Happened(history.after)
+    for refund, end in after.ends.items():
+        if before.get(refund) is end:
+            continue
+        if end is RefundEnd.SETTLED:
+            tx.publish(history.caller, RefundSettled(payment_id=own, refund_id=refund))
+        else:
+            tx.publish(history.caller, RefundFailed(payment_id=own, refund_id=refund, reason=after.why_failed(refund)))
 
 
 def _publish(tx: Tx, caller: Caller, move: Move, *, is_booked: bool) -> None:

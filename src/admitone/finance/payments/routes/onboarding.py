@@ -57,42 +57,49 @@ class OnboardingAnswer(Wire):
     on_hold: bool
 
 
-begin = Contract(
-    id="C02.X01",
-    version="1.0.0",
-    owner="payments",
-    consumers=("web",),
-    summary="Begin to take payments, or go on with it: where the organisation tells the provider who it is.",
-    post="/api/org/{organizationId}/finance/onboarding",
-    takes=OnboardingRequest,
-    gives=LinkAnswer,
-    refuses=(
-        OrganizationNotFound,
-        OfficialEmailRequired,
-        errors.OnboardingIncomplete,
-        errors.GatewayKeyMissing,
-        errors.AccountMismatch,
-        errors.AccountTypeRefused,
-        errors.GatewayRefused,
-    ),
-    audience=Audience.ORGANIZATION,
-    permission=FINANCE_ONBOARDING_RW,
-    verified_only=True,
-    repeats="there is one account at a provider, and each time another link to it",
-    order_key="organizationId",
-    examples=(
-        Example(
-            "Begun",
-            takes=OnboardingRequest(return_url="https://clube.example/finance"),
-            gives=LinkAnswer(url="https://provider.example/setup/1", expires_at=THEN, status=Onboarding.PENDING),
+def _begins(own: str, path: str) -> Contract:
+    return Contract(
+        id=own,
+        version="1.0.0",
+        owner="payments",
+        consumers=("web",),
+        summary="Begin to take payments, or go on with it: where the organisation tells the provider who it is.",
+        post=path,
+        takes=OnboardingRequest,
+        gives=LinkAnswer,
+        refuses=(
+            OrganizationNotFound,
+            OfficialEmailRequired,
+            errors.OnboardingIncomplete,
+            errors.GatewayKeyMissing,
+            errors.AccountMismatch,
+            errors.AccountTypeRefused,
+            errors.GatewayRefused,
         ),
-    ),
-)
+        audience=Audience.ORGANIZATION,
+        permission=FINANCE_ONBOARDING_RW,
+        verified_only=True,
+        repeats="there is one account at a provider, and each time another link to it",
+        order_key="organizationId",
+        examples=(
+            Example(
+                "Begun",
+                takes=OnboardingRequest(return_url="https://clube.example/finance"),
+                gives=LinkAnswer(url="https://provider.example/setup/1", expires_at=THEN, status=Onboarding.PENDING),
+            ),
+        ),
+    )
 
 
+begin = _begins("C02.X01", "/api/org/{organizationId}/finance/onboarding")
+connect = _begins("C02.X01.CONNECT", "/api/organizacao/payouts/connect")
+"""The same, by the name that it had (OPS-010)."""
+
+
+@connect.serves
 @begin.serves
 async def begin_onboarding(call: Call, request: OnboardingRequest) -> LinkAnswer:
-    gateway = GATEWAYS().find_for(request.method)
+    gateway = GATEWAYS().find_for(request.method, direct=True)
     if gateway is None:
         raise errors.GatewayKeyMissing
     account = await _account(call, gateway)
@@ -155,7 +162,7 @@ show = Contract(
 
 @show.serves
 async def show_onboarding(call: Call, request: OnboardingQuestion) -> OnboardingAnswer:
-    gateway = GATEWAYS().find_for(request.method)
+    gateway = GATEWAYS().find_for(request.method, direct=True)
     provider, livemode = (gateway.provider, gateway.livemode) if gateway else (None, False)
     found = await call.read(queries.find_standing, provider, livemode)
     account = found.account
@@ -170,4 +177,4 @@ async def show_onboarding(call: Call, request: OnboardingQuestion) -> Onboarding
     )
 
 
-CONTRACTS: tuple[Any, ...] = (begin, show)
+CONTRACTS: tuple[Any, ...] = (begin, connect, show)

@@ -232,6 +232,23 @@ STAND = """
 """
 
 
+BECOME_DUE = """
+    UPDATE payments.payment
+       SET flow = 'STAY_LEFT'
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+       AND flow = 'STAY'
+"""
+
+
+FIND_STATUSES = """
+    SELECT id, status
+      FROM payments.payment
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+"""
+
+
 MARK_UNREADABLE = """
     UPDATE payments.payment AS p
        SET unreadable_status = v.word, version = p.version + 1, changed_at = $2
@@ -288,6 +305,10 @@ class Move(msgspec.Struct, frozen=True):
     charge_id: str | None = None
 
     @property
+    def is_applied_now(self) -> bool:
+        return self.standing.applied and not self.payment.applied
+
+    @property
     def steps(self) -> int:
         """By how many its version grows: also what leads nowhere else is a change."""
         return max(len(self.way), 1)
@@ -303,20 +324,20 @@ async def find_decisive(tx: Tx, checkouts: Collection[Checkout]) -> dict[Source,
     keys = [key for _, key in wanted]
     rows = await tx.fetch(FIND_DECISIVE, *columns([source for source, _ in wanted], "type", "id"), keys)
     found: dict[Source, dict[PaymentId, Payment]] = {source: {} for source, _ in wanted}
-    for payment in map(_payment, rows):
+    for payment in map(payment_of, rows):
         found[payment.source][payment.id] = payment
     return {source: [*payments.values()] for source, payments in found.items()}
 
 
 async def find_payments(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, Payment]:
     rows = await tx.fetch(FIND_PAYMENTS, sorted(each.uuid for each in ids))
-    return {PaymentId(row["id"]): _payment(row) for row in rows}
+    return {PaymentId(row["id"]): payment_of(row) for row in rows}
 
 
 async def list_payments(tx: Tx, before: UUID, status: str | None, limit: int) -> list[Payment]:
     if status is None:
-        return [_payment(row) for row in await tx.fetch(LIST_PAYMENTS, before, limit)]
-    return [_payment(row) for row in await tx.fetch(LIST_PAYMENTS_IN, before, status, limit)]
+        return [payment_of(row) for row in await tx.fetch(LIST_PAYMENTS, before, limit)]
+    return [payment_of(row) for row in await tx.fetch(LIST_PAYMENTS_IN, before, status, limit)]
 
 
 async def count_payments(tx: Tx) -> int:
@@ -326,13 +347,13 @@ async def count_payments(tx: Tx) -> int:
 
 async def find_own(tx: IdentityTx, payment: PaymentId) -> Payment | None:
     row = await tx.find(FIND_OWN, payment.uuid)
-    return _payment(row) if row else None
+    return payment_of(row) if row else None
 
 
 async def lock_payments(tx: Tx, inputs: Sequence[Any]) -> dict[PaymentId, Payment]:
     """Of inputs that say which payment they are about."""
     rows = await tx.lock(LOCK_PAYMENTS, inputs, lambda each: each.payment.uuid)
-    return {PaymentId(key): _payment(row) for key, row in rows.items()}
+    return {PaymentId(key): payment_of(row) for key, row in rows.items()}
 
 
 async def find_rivals(tx: Tx, payments: Collection[Payment]) -> set[PaymentId]:
@@ -370,6 +391,17 @@ async def stand(tx: Tx, moves: Sequence[Move]) -> None:
     )
 
 
+async def become_due(tx: Tx, payments: Collection[PaymentId]) -> None:
+    """From now on their money is owed, and no longer held."""
+    await tx.execute_exactly(len(payments), BECOME_DUE, sorted(each.uuid for each in payments))
+
+
+async def find_statuses(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, Status]:
+    """Where each stands, and nothing else of it."""
+    rows = await tx.fetch(FIND_STATUSES, sorted(each.uuid for each in payments))
+    return {PaymentId(row["id"]): Status(row["status"]) for row in rows}
+
+
 async def mark_unreadable(tx: Tx, words: Mapping[PaymentId, str]) -> None:
     """Until something is recorded of them again."""
     ordered = sorted(words.items())
@@ -393,7 +425,7 @@ async def find_facts(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId,
     return found
 
 
-def _payment(row: Record) -> Payment:
+def payment_of(row: Record) -> Payment:
     return Payment(
         id=PaymentId(row["id"]),
         organization=OrganizationId(row["organization_id"]),

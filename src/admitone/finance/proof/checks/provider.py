@@ -5,24 +5,27 @@ kind, reference and currency) is added up on both sides; each stream is summed i
 amount weighed by a secret hash of its object, so that a bucket is nothing exactly if every object in it is the same on
 both sides. Only where a bucket is not nothing are the streams read once more, and the objects in it named, as many as
 fit. What moved a moment ago may be known on one side only: it is in flight. What moved after the look began is left for
-the next one, on both sides, so that a long look is about the same moment as a short one.
+the next one, on both sides, so that a long look is about the same moment as a short one. What was paid through a
+provider that shows no journal is compared with nothing, and counted.
 """
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from admitone.finance.gateways.api import Movement, MovementKind, MovementPage
+from admitone.finance.gateways.api import Ability, Movement, MovementKind, MovementPage, Provider
 from admitone.finance.gateways.port import GATEWAYS, Gateway
 from admitone.finance.ledger import api as ledger
 from admitone.finance.ledger.api import Account, EntryType, Event
+from admitone.finance.payments import api as payments
 from admitone.finance.proof.looking import Look
 from admitone.finance.proof.model import Both, Check, Difference, Differences, Figures, Finding, Word
+from admitone.finance.sources.api import PaymentId
 from admitone.finance.webhooks import api as webhooks
 from admitone.kernel.db import Tx
 from admitone.kernel.ids import OrganizationId
@@ -135,6 +138,8 @@ class Sums:
     moved: dict[str, list[int]] = field(default_factory=dict)
     movements: int = 0
     transfers: int = 0
+    not_compared: int = 0
+    """Transfers of payments whose provider shows no journal."""
 
     def add(self, row: Row, *, there: bool) -> None:
         bucket, weight = self._place(row.about)
@@ -223,12 +228,17 @@ async def check_provider(look: Look) -> Finding:
 
 async def _rows(look: Look, gateways: Sequence[Gateway], sums: Sums) -> AsyncIterator[tuple[Row, bool]]:
     """Every row of either side up to when the look began, and whether it is the provider's: these come first."""
-    for gateway in gateways:
+    showing = [gateway for gateway in gateways if Ability.MOVEMENTS in gateway.abilities]
+    silent = {gateway.provider for gateway in gateways} - {gateway.provider for gateway in showing}
+    for gateway in showing:
         async for movement in _movements(look, gateway):
             if movement.kind not in NOT_COMPARED and not sums.is_later(movement.at):
                 yield _row_there(movement), True
-    async for transfer in _transfers(look):
-        if not sums.is_later(transfer.posted_at):
+    sums.not_compared = 0
+    async for transfer, is_shown in _transfers(look, silent):
+        if not is_shown:
+            sums.not_compared += 1
+        elif not sums.is_later(transfer.posted_at):
             yield _row_here(transfer), False
 
 
@@ -253,14 +263,22 @@ async def _page(look: Look, gateway: Gateway, cursor: str | None) -> MovementPag
     raise NotTold(f"{gateway.provider} does not show its journal.")
 
 
-async def _transfers(look: Look) -> AsyncIterator[ledger.Transfer]:
+async def _transfers(look: Look, silent: Set[Provider]) -> AsyncIterator[tuple[ledger.Transfer, bool]]:
+    """Those that say what a provider moved, and whether that provider shows what it did."""
     after = UUID(int=0)
     while page := await look.read(ledger.transfers_of_types, sorted({*KINDS, TAKEN_BACK[0]}), after):
+        unseen = await _paid_through(look, silent, page) if silent else set()
         for transfer in page:
             if transfer.entry_type in KINDS or (transfer.entry_type, transfer.event) == TAKEN_BACK:
-                yield transfer
+                yield transfer, transfer.payment_id not in unseen
         after = page[-1].id.uuid
         look.tell(Check.PROVIDER, len(page))
+
+
+async def _paid_through(look: Look, silent: Set[Provider], page: Sequence[ledger.Transfer]) -> set[PaymentId | None]:
+    named = {transfer.payment_id for transfer in page if transfer.payment_id}
+    found = await look.read(payments.find_payments, sorted(named)) if named else {}
+    return {own for own, payment in found.items() if payment.provider in silent}
 
 
 def _row_there(movement: Movement) -> Row:
@@ -287,6 +305,8 @@ def _finding(sums: Sums, suspects: Suspects) -> Finding:
     differences.add(Difference(Word.MORE, f"group {number + 1}") for number in range(suspects.left_out))
     flying = sums.flying + len(differing) - len(old)
     counts = {"movements": sums.movements, "transfers": sums.transfers, "inFlight": flying}
+    if sums.not_compared:
+        counts["notCompared"] = sums.not_compared
     for word in (Word.MISSING_HERE, Word.MISSING_THERE, Word.AMOUNT, Word.CURRENCY):
         counts[_COUNTED[word]] = sum(each.word is word for each in named)
     sides = {currency: Both(here, there) for currency, (there, here) in sorted(sums.moved.items())}

@@ -5,13 +5,14 @@ believed when a gateway of ours says that the signature over them is its provide
 The answer is 200 after everything is committed, 400 for what can never be right, 5xx for what is to be sent again.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final, Literal
 
 import msgspec
 
 from admitone.finance.gateways.api import Envelope
-from admitone.finance.gateways.port import GATEWAYS, Gateway
+from admitone.finance.gateways.port import GATEWAYS, Gateway, Renewing
 from admitone.finance.webhooks.arriving import LARGEST_EVENT_BYTES, account_in, bounded
 from admitone.finance.webhooks.commands.receiving import receive
 from admitone.finance.webhooks.errors import AccountUnresolved, InvalidSignature, LivemodeMismatch
@@ -24,6 +25,8 @@ PATHS: Final = {
     "C10.STRIPE.SHORT": "/webhooks/stripe",
     "C10.PAYMENT": "/webhooks/payment",
     "C10.PIX": "/webhooks/pix",
+    "C10.MERCADOPAGO": "/webhooks/mercadopago",
+    "C10.OPENPIX": "/webhooks/openpix",
     "C10.SANDBOX": "/webhooks/sandbox",
     "C10.CONNECT": "/api/organizacao/payouts/webhook",
 }
@@ -60,7 +63,7 @@ def _contract(own: str, path: str) -> Contract:
 
 
 async def take_in(call: Call) -> Ack:
-    gateway, envelope = _verified(call)
+    gateway, envelope = await _verified(call)
     if envelope.livemode != gateway.livemode:
         raise LivemodeMismatch()
     account = account_in(gateway, envelope, call.body)
@@ -69,14 +72,24 @@ async def take_in(call: Call) -> Ack:
     return Ack(status="ACK", stripe_event_id=kept.event, idempotency_hit=kept.duplicate)
 
 
-def _verified(call: Call) -> tuple[Gateway, Envelope]:
+async def _verified(call: Call) -> tuple[Gateway, Envelope]:
     # The process's own clock: a signature is too old or not before any transaction is open.
-    now = datetime.now(UTC)
-    for gateway in GATEWAYS().all():
-        envelope = gateway.verify(call.body, call.headers, call.contract.path, now)
-        if envelope is not None:
-            return gateway, bounded(envelope)
-    raise InvalidSignature()
+    now, gateways = datetime.now(UTC), GATEWAYS().all()
+    route = f"{call.contract.path}?{call.query}" if call.query else call.contract.path
+    found = _recognised(call, gateways, route, now)
+    if found is None:
+        renewing = [each for each in gateways if isinstance(each, Renewing)]
+        renewed = [each for each in renewing if await each.renew(call.headers, route, call.caller, now)]
+        found = _recognised(call, renewed, route, now)
+    if found is None:
+        raise InvalidSignature()
+    gateway, envelope = found
+    return gateway, bounded(envelope)
+
+
+def _recognised(call: Call, gateways: Sequence[Gateway], route: str, now: datetime) -> tuple[Gateway, Envelope] | None:
+    verified = ((each, each.verify(call.body, call.headers, route, now)) for each in gateways)
+    return next(((each, envelope) for each, envelope in verified if envelope is not None), None)
 
 
 CONTRACTS: Final = tuple(_contract(own, path) for own, path in PATHS.items())

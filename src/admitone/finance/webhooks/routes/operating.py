@@ -125,29 +125,35 @@ async def list_receipts(call: Call, request: ReceiptsRequest) -> Page[Receipt]:
     return page_of([_receipt(row) for row in rows], request.limit, key=lambda receipt: (receipt.id.uuid,))
 
 
-replay = Contract(
-    id="C10.REPLAY",
-    version="1.0.0",
-    owner="finance",
-    consumers=("operations",),
-    summary="Look at events again, after what was in their way was mended.",
-    post="/api/internal/webhooks/replay",
-    takes=ReplayRequest,
-    gives=ReplayAnswer,
-    audience=Audience.INTERNAL,
-    repeats="an event is looked at again only while it is to be mended; the second time it says so",
-    order_key="none",
-    examples=(
-        Example(
-            "mended",
-            takes=ReplayRequest(ids=[SOME_RECEIPT], by="ana", reason="the account is connected now"),
-            gives=ReplayAnswer(outcomes=[ReplayOutcome(id=SOME_RECEIPT, error_code=None)]),
+def _looks_again(number: str, path: str) -> Contract:
+    return Contract(
+        id=number,
+        version="1.0.0",
+        owner="finance",
+        consumers=("operations",),
+        summary="Look at events again, after what was in their way was mended.",
+        post=path,
+        takes=ReplayRequest,
+        gives=ReplayAnswer,
+        audience=Audience.INTERNAL,
+        repeats="an event is looked at again only while it is to be mended; the second time it says so",
+        order_key="none",
+        examples=(
+            Example(
+                "mended",
+                takes=ReplayRequest(ids=[SOME_RECEIPT], by="ana", reason="the account is connected now"),
+                gives=ReplayAnswer(outcomes=[ReplayOutcome(id=SOME_RECEIPT, error_code=None)]),
+            ),
         ),
-    ),
-)
+    )
+
+
+replay = _looks_again("C10.REPLAY", "/api/internal/webhooks/replay")
+replay_too = _looks_again("C10.REPROCESS.EVENT", "/api/internal/reprocess/stripe-event")
 
 
 @replay.serves
+@replay_too.serves
 async def look_again(call: Call, request: ReplayRequest) -> ReplayAnswer:
     async def submit(command: Any, scope: Any, each: Any) -> Any:
         return await call.batch(command, each, scope=scope)
@@ -164,4 +170,4 @@ def _outcome(each: Replay, outcome: Replayed | Refusal) -> ReplayOutcome:
     return ReplayOutcome(id=each.receipt, error_code=outcome.code if isinstance(outcome, Refusal) else None)
 
 
-CONTRACTS = (receipts, replay)
+CONTRACTS = (receipts, replay, replay_too)

@@ -1,0 +1,329 @@
+"""Payouts, and what providers say of them."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date, datetime
+from uuid import UUID
+
+import msgspec
+
+from admitone.finance.gateways.api import PayoutStatus, Provider
+from admitone.finance.payouts.model import PAYOUT, Payout, PayoutId, PayoutState, Report, Reported
+from admitone.finance.sources.api import SettlementModel
+from admitone.kernel.db import Record, Tx
+from admitone.kernel.statements import Insert, columns
+
+COLUMNS = """id, payee_id, city_code, period, currency, settlement_model, provider, livemode, account, gross_minor,
+           recovered_minor, state, reference, code, correlation_id, created_at, asked_at"""
+
+
+INSERT_PAYOUTS = Insert(
+    "payouts.payout",
+    {
+        "id": "uuid",
+        "payee_id": "uuid",
+        "city_code": "text",
+        "period": "date",
+        "currency": "text",
+        "settlement_model": "text",
+        "provider": "text",
+        "livemode": "boolean",
+        "account": "text",
+        "gross_minor": "bigint",
+        "recovered_minor": "bigint",
+        "amount_minor": "bigint",
+        "state": "text",
+        "code": "text",
+        "correlation_id": "uuid",
+        "created_at": "timestamptz",
+        "changed_at": "timestamptz",
+    },
+    attributes={"payee_id": "owner", "changed_at": "created_at"},
+)
+
+
+FIND_PAYOUTS = f"""
+    SELECT {COLUMNS}
+      FROM payouts.payout
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+"""  # noqa: S608, of constants
+
+
+FIND_BY_REFERENCE = f"""
+    SELECT {COLUMNS}
+      FROM payouts.payout
+     WHERE organization_id = $1
+       AND provider = $2
+       AND reference = ANY($3::text[])
+"""  # noqa: S608, of constants
+
+
+FIND_PERIODS = """
+    SELECT payee_id, currency, period
+      FROM payouts.payout
+     WHERE organization_id = $1
+       AND payee_id = ANY($2::uuid[])
+       AND period >= $3
+"""
+
+
+LIST_PAYOUTS = f"""
+    SELECT {COLUMNS}
+      FROM payouts.payout
+     WHERE organization_id = $1
+       AND id < $2
+       AND ($3::uuid IS NULL OR payee_id = $3)
+       AND ($4::text IS NULL OR state = $4)
+     ORDER BY id DESC
+     LIMIT $5
+"""  # noqa: S608, of constants
+
+
+SUM_COMMITTED = """
+    SELECT payee_id, currency, sum(amount_minor)::bigint AS committed_minor
+      FROM payouts.payout
+     WHERE organization_id = $1
+       AND state IN ('payout_pending', 'processing')
+       AND payee_id = ANY($2::uuid[])
+     GROUP BY payee_id, currency
+"""
+
+
+SUM_PAYOUT_STATES = """
+    SELECT currency, state, sum(amount_minor)::bigint AS amount_minor, sum(recovered_minor)::bigint AS recovered_minor
+      FROM payouts.payout
+     WHERE organization_id = $1
+       AND ($2::uuid IS NULL OR payee_id = $2)
+     GROUP BY currency, state
+"""
+
+
+MOVE_PAYOUTS = """
+    UPDATE payouts.payout AS p
+       SET state = v.state, gross_minor = v.gross_minor, recovered_minor = v.recovered_minor,
+           amount_minor = v.gross_minor - v.recovered_minor, reference = v.reference, code = v.code,
+           asked_at = v.asked_at, changed_at = $2
+      FROM unnest($3::uuid[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::timestamptz[],
+                  $10::text[])
+        AS v(id, state, gross_minor, recovered_minor, reference, code, asked_at, was_state)
+     WHERE p.organization_id = $1
+       AND p.id = ANY($3::uuid[])
+       AND p.id = v.id
+       AND p.state = v.was_state
+"""
+
+
+# What is told later, or at once but is an end, counts; what is older changes nothing.
+PUT_REPORTED = Insert(
+    "payouts.reported AS r",
+    {
+        "provider": "text",
+        "reference": "text",
+        "status": "text",
+        "amount_minor": "bigint",
+        "currency": "text",
+        "code": "text",
+        "at": "timestamptz",
+        "created_at": "timestamptz",
+    },
+    on_conflict="""(organization_id, provider, reference)
+        DO UPDATE SET status = excluded.status, amount_minor = excluded.amount_minor, currency = excluded.currency,
+                      code = excluded.code, at = excluded.at
+                WHERE r.at < excluded.at OR (r.at = excluded.at AND r.status = 'PENDING')""",
+    returning="provider, reference",
+)
+
+
+FIND_REPORTED = """
+    SELECT provider, reference, status, amount_minor, currency, code, at, payout_id, released_at
+      FROM payouts.reported
+     WHERE organization_id = $1
+       AND provider = $2
+       AND reference = ANY($3::text[])
+"""
+
+
+CLAIM_REPORTED = """
+    UPDATE payouts.reported AS r
+       SET payout_id = v.payout_id
+      FROM unnest($2::text[], $3::text[], $4::uuid[]) AS v(provider, reference, payout_id)
+     WHERE r.organization_id = $1
+       AND r.reference = ANY($3::text[])
+       AND r.provider = ANY($2::text[])
+       AND r.provider = v.provider
+       AND r.reference = v.reference
+"""
+
+
+LIST_REPORTED = """
+    SELECT provider, reference, status, amount_minor, currency, code, at, payout_id, released_at
+      FROM payouts.reported
+     WHERE organization_id = $1
+       AND payout_id IS NULL
+       AND (at, reference) < ($2::timestamptz, $3::text)
+     ORDER BY at DESC, reference DESC
+     LIMIT $4
+"""
+
+
+COUNT_UNRELEASED = """
+    SELECT count(*) AS unreleased
+      FROM payouts.reported
+     WHERE organization_id = $1
+       AND payout_id IS NULL
+       AND released_at IS NULL
+"""
+
+
+RELEASE_REPORTED = """
+    UPDATE payouts.reported AS r
+       SET released_at = $2
+     WHERE r.organization_id = $1
+       AND r.reference IN (SELECT u.reference
+                             FROM payouts.reported AS u
+                            WHERE u.organization_id = $1
+                              AND u.payout_id IS NULL
+                              AND u.released_at IS NULL
+                              AND u.reference > ''
+                            ORDER BY u.reference
+                            LIMIT $3)
+       AND r.payout_id IS NULL
+       AND r.released_at IS NULL
+    RETURNING r.status
+"""
+
+
+class Move(msgspec.Struct, frozen=True):
+    """From how a payout stood to how it stands."""
+
+    before: Payout
+    after: Payout
+
+    def __post_init__(self) -> None:
+        if self.before.state is not self.after.state:
+            PAYOUT.check(self.before.state, self.after.state)
+
+
+class _Told(Report, frozen=True, kw_only=True):
+    created_at: datetime
+
+
+async def insert_payouts(tx: Tx, payouts: Sequence[Payout]) -> None:
+    """In their order, so that two who make the same do not wait in a circle."""
+    ordered = sorted(payouts, key=lambda each: (each.owner, each.period, each.currency))
+    await tx.insert_exactly(INSERT_PAYOUTS, ordered)
+
+
+async def find_payouts(tx: Tx, ids: Collection[PayoutId]) -> dict[PayoutId, Payout]:
+    rows = await tx.fetch(FIND_PAYOUTS, sorted({each.uuid for each in ids}))
+    return {PayoutId(row["id"]): _payout(row) for row in rows}
+
+
+async def find_by_reference(tx: Tx, provider: Provider, references: Collection[str]) -> dict[str, Payout]:
+    rows = await tx.fetch(FIND_BY_REFERENCE, provider.value, sorted({*references}))
+    return {row["reference"]: _payout(row) for row in rows}
+
+
+async def find_periods(tx: Tx, owners: Collection[UUID], since: date) -> dict[tuple[UUID, str], set[date]]:
+    """For which days payouts were made, by owner and currency."""
+    found: dict[tuple[UUID, str], set[date]] = {}
+    for row in await tx.fetch(FIND_PERIODS, sorted({*owners}), since):
+        found.setdefault((row["payee_id"], row["currency"]), set()).add(row["period"])
+    return found
+
+
+async def list_payouts(tx: Tx, before: UUID, owner: UUID | None, state: PayoutState | None, limit: int) -> list[Payout]:
+    """The newest first."""
+    said = state.value if state else None
+    return [_payout(row) for row in await tx.fetch(LIST_PAYOUTS, before, owner, said, limit)]
+
+
+async def sum_committed(tx: Tx, owners: Collection[UUID]) -> dict[tuple[UUID, str], int]:
+    """What is in payouts of which the ledger does not know yet, by owner and currency."""
+    rows = await tx.fetch(SUM_COMMITTED, sorted({*owners}))
+    return {(row["payee_id"], row["currency"]): row["committed_minor"] for row in rows}
+
+
+async def sum_payout_states(tx: Tx, owner: UUID | None) -> list[Record]:
+    return await tx.fetch(SUM_PAYOUT_STATES, owner)
+
+
+async def move_payouts(tx: Tx, moves: Sequence[Move]) -> None:
+    ordered = sorted(moves, key=lambda move: move.before.id)
+    after = [move.after for move in ordered]
+    given = columns(after, "id", "state", "gross_minor", "recovered_minor", "reference", "code", "asked_at")
+    states = [move.before.state.value for move in ordered]
+    await tx.execute_exactly(len(ordered), MOVE_PAYOUTS, tx.now, *given, states)
+
+
+# -- What providers say
+
+
+async def put_reported(tx: Tx, reports: Sequence[Report]) -> set[tuple[Provider, str]]:
+    """Those that were news; of one payout the last of these counts."""
+    last = {(each.provider, each.reference): each for each in sorted(reports, key=lambda each: each.at)}
+    rows = [_Told(**msgspec.structs.asdict(last[key]), created_at=tx.now) for key in sorted(last)]
+    return {(Provider(row["provider"]), row["reference"]) for row in await tx.insert_many(PUT_REPORTED, rows)}
+
+
+async def find_reported(tx: Tx, provider: Provider, references: Collection[str]) -> dict[str, Reported]:
+    rows = await tx.fetch(FIND_REPORTED, provider.value, sorted({*references}))
+    return {row["reference"]: _reported(row) for row in rows}
+
+
+async def claim_reported(tx: Tx, ours: Mapping[tuple[Provider, str], PayoutId]) -> None:
+    """These are payouts of ours."""
+    ordered = sorted(ours.items())
+    providers, references = [own[0].value for own, _ in ordered], [own[1] for own, _ in ordered]
+    await tx.execute(CLAIM_REPORTED, providers, references, [payout.uuid for _, payout in ordered])
+
+
+async def list_reported(tx: Tx, before: tuple[datetime, str], limit: int) -> list[Reported]:
+    """Those that the provider made itself, the newest first."""
+    return [_reported(row) for row in await tx.fetch(LIST_REPORTED, *before, limit)]
+
+
+async def count_unreleased(tx: Tx) -> int:
+    [row] = await tx.fetch(COUNT_UNRELEASED)
+    return int(row["unreleased"])
+
+
+async def release_reported(tx: Tx, limit: int) -> list[PayoutStatus]:
+    """How those ended that are released now."""
+    return [PayoutStatus(row["status"]) for row in await tx.fetch(RELEASE_REPORTED, tx.now, limit)]
+
+
+def _payout(row: Record) -> Payout:
+    return Payout(
+        id=PayoutId(row["id"]),
+        owner=row["payee_id"],
+        city_code=row["city_code"],
+        period=row["period"],
+        currency=row["currency"],
+        provider=Provider(row["provider"]),
+        livemode=row["livemode"],
+        account=row["account"],
+        gross_minor=row["gross_minor"],
+        recovered_minor=row["recovered_minor"],
+        state=PayoutState(row["state"]),
+        created_at=row["created_at"],
+        correlation_id=row["correlation_id"],
+        settlement_model=SettlementModel(row["settlement_model"]),
+        reference=row["reference"],
+        code=row["code"],
+        asked_at=row["asked_at"],
+    )
+
+
+def _reported(row: Record) -> Reported:
+    return Reported(
+        Provider(row["provider"]),
+        row["reference"],
+        PayoutStatus(row["status"]),
+        row["amount_minor"],
+        row["currency"],
+        row["code"],
+        row["at"],
+        PayoutId(row["payout_id"]) if row["payout_id"] else None,
+        row["released_at"],
+    )

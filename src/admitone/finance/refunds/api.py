@@ -1,0 +1,20 @@
+"""The door for other packages: a vertical gives back what it could not deliver, or what was agreed."""
+
+from admitone.finance.refunds.commands import request_refunds
+from admitone.finance.refunds.model import CancellationId, Piece, Reason, Refund, RefundId, RefundState, Request
+from admitone.finance.refunds.planning import CANCELLATION, REFUND, Asked, Cancellation
+
+__all__ = (
+    "CANCELLATION",
+    "REFUND",
+    "Asked",
+    "Cancellation",
+    "CancellationId",
+    "Piece",
+    "Reason",
+    "Refund",
+    "RefundId",
+    "RefundState",
+    "Request",
+    "request_refunds",
+)

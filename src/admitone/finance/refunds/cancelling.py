@@ -1,0 +1,57 @@
+"""Ordering what a cancellation planned, a page at a time.
+
+Promise: whatever is killed, it goes on where it was; each payment is ordered exactly what was planned for it, or is
+overtaken because so much is not left, and never twice. How far it is can be seen while it runs.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from admitone.finance.payments import api as payments
+from admitone.finance.payments.api import RefundWanted
+from admitone.finance.refunds import commands, facts, store
+from admitone.finance.refunds.model import CancellationId, Refund, RefundState
+from admitone.finance.sources.api import PaymentId
+from admitone.kernel.bulk import Progress, Step, bulk
+from admitone.kernel.db import Tx
+from admitone.kernel.errors import Refusal
+from admitone.kernel.jobs import Priority
+from admitone.kernel.scope import Caller
+
+AT_A_TIME: Final = 200
+FIRST: Final = UUID(int=0)
+
+
+class Cancelling(msgspec.Struct, frozen=True):
+    cancellation: CancellationId
+
+
+async def _count(tx: Tx, wanted: Cancelling) -> int:
+    return await store.count_planned(tx, wanted.cancellation.uuid)
+
+
+@bulk("refunds.cancel", of=Cancelling, total=_count, priority=Priority.CRITICAL)
+async def cancel(tx: Tx, step: Step[Cancelling]) -> Progress:
+    after = UUID(step.cursor) if step.cursor else FIRST
+    page = await store.list_planned(tx, step.request.cancellation.uuid, after, AT_A_TIME)
+    await _order(tx, [each for each in page if each.state is RefundState.PLANNED], step.caller)
+    is_last = len(page) < AT_A_TIME
+    return Progress(cursor=str(page[-1].payment_id if page else after), done=len(page), finished=is_last)
+
+
+async def _order(tx: Tx, planned: Sequence[Refund], caller: Caller) -> None:
+    wanted = [
+        RefundWanted(caller, PaymentId(each.payment_id), each.id, each.amount_minor, each.fee_minor, each.reason.value)
+        for each in planned
+    ]
+    said = dict(zip((each.id for each in planned), await payments.begin_refunds(tx, wanted), strict=True))
+    overtaken = {own: type(each).code for own, each in said.items() if isinstance(each, Refusal)}
+    begun = dict.fromkeys((own for own in said if own not in overtaken), None)
+    await store.move_refunds(tx, overtaken, RefundState.OVERTAKEN, [RefundState.PLANNED])
+    await store.move_refunds(tx, begun, RefundState.PENDING, [RefundState.PLANNED])
+    for each in planned:
+        if each.id in begun:
+            commands.tell(tx, caller, facts.RefundRequested, each, ())

@@ -1,0 +1,108 @@
+"""What a refund is."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Final
+from uuid import UUID
+
+import msgspec
+from msgspec import Meta
+
+from admitone.finance.sources.api import PaymentId
+from admitone.kernel.ids import Id
+from admitone.kernel.scope import Caller
+from admitone.kernel.states import Lifecycle
+
+
+class RefundId(Id, prefix="rfd"):
+    """One refund. Its number is the key under which the provider is asked."""
+
+
+class CancellationId(Id, prefix="ccl"):
+    """One cancellation of everything that was paid for a subject."""
+
+
+class Reason(StrEnum):
+    CANCELLED_BY_SELLER = "CANCELLED_BY_SELLER"
+    SERIOUS_FAILURE = "SERIOUS_FAILURE"
+    ABUSE_REPORTED = "ABUSE_REPORTED"
+    TECHNICAL_PROBLEM = "TECHNICAL_PROBLEM"
+    NOT_DELIVERED = "NOT_DELIVERED"
+    """What was paid for could not be confirmed (PAY-064)."""
+    CUSTOMER_CANCELLED = "CUSTOMER_CANCELLED"
+    """As what was agreed when it was bought allows (PAY-065)."""
+    ADMIN_OVERRIDE = "ADMIN_OVERRIDE"
+    """By whoever runs the platform, in whatever amount (PAY-068)."""
+
+
+BY_HAND: Final = frozenset(
+    {Reason.CANCELLED_BY_SELLER, Reason.SERIOUS_FAILURE, Reason.ABUSE_REPORTED, Reason.TECHNICAL_PROBLEM}
+)
+"""For which a person may give back; that somebody did not come is none of them (FIN-071)."""
+
+
+class RefundState(StrEnum):
+    PLANNED = "PLANNED"
+    OVERTAKEN = "OVERTAKEN"
+    PENDING = "PENDING"
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+
+
+S = RefundState
+REFUND: Final = Lifecycle(
+    "refund",
+    initial=S.PLANNED,  # One by itself is planned and ordered at once.
+    moves={
+        S.PENDING: (S.SUCCEEDED, S.FAILED),
+        S.SUCCEEDED: (S.FAILED,),  # The customer's bank may send it back.
+        S.FAILED: (S.SUCCEEDED,),  # What a provider refused and did all the same.
+        S.PLANNED: (S.PENDING, S.OVERTAKEN),
+    },
+)
+
+
+class Piece(msgspec.Struct, frozen=True, rename="camel"):
+    """So many of a line of the price."""
+
+    key: Annotated[str, Meta(min_length=1, max_length=200)]
+    quantity: Annotated[int, Meta(ge=1, le=10_000)]
+
+
+class RefundLine(msgspec.Struct, frozen=True):
+    refund_id: UUID
+    line_key: str
+    quantity: int
+    amount_minor: int
+    fee_minor: int
+
+
+class Request(msgspec.Struct, frozen=True):
+    """Give this back: these pieces, or so much, or all that is left."""
+
+    caller: Caller
+    payment: PaymentId
+    refund: RefundId
+    reason: Reason
+    pieces: tuple[Piece, ...] = ()
+    amount_minor: int | None = None
+
+
+class Refund(msgspec.Struct, frozen=True):
+    """A refund as its row has it."""
+
+    id: UUID
+    payment_id: UUID
+    city_code: str
+    source_type: str
+    source_id: str
+    amount_minor: int
+    fee_minor: int
+    currency: str
+    reason: Reason
+    state: RefundState
+    created_at: datetime
+    cancellation_id: UUID | None = None
+    failure: str | None = None
+    requested_by: UUID | None = None
+    settled_at: datetime | None = None

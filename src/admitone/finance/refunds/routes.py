@@ -1,0 +1,452 @@
+"""Refunds at the edge: shown first, then done; for organisations, and for whoever runs the platform."""
+
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from msgspec import Meta
+
+from admitone.finance.payments.api import NotRefundable, PaymentNotFound, RefundTooMuch
+from admitone.finance.refunds import errors, store
+from admitone.finance.refunds.commands import Retry, request_refunds, retry_refunds
+from admitone.finance.refunds.model import (
+    BY_HAND,
+    CancellationId,
+    Piece,
+    Reason,
+    Refund,
+    RefundId,
+    RefundState,
+    Request,
+)
+from admitone.finance.refunds.planning import CANCELLATION, REFUND, Asked, Cancellation
+from admitone.finance.sources.api import PaymentId
+from admitone.kernel.contracts import (
+    Audience,
+    Call,
+    Contract,
+    Example,
+    Instant,
+    Minor,
+    Page,
+    PageRequest,
+    ReasonCode,
+    Wire,
+    page_of,
+)
+from admitone.kernel.ids import OrganizationId
+from admitone.kernel.plans import (
+    Applied,
+    Draft,
+    Order,
+    Plan,
+    PlanExpired,
+    PlanId,
+    PlanNotFound,
+    PlanOvertaken,
+    PlanTooLarge,
+    apply,
+    make,
+)
+from admitone.kernel.scope import Scope
+
+FINANCE_REFUNDS_R: Final = "FINANCE_REFUNDS_R"
+FINANCE_REFUNDS_RW: Final = "FINANCE_REFUNDS_RW"
+PLATFORM_REFUNDS_RW: Final = "PLATFORM_REFUNDS_RW"
+
+LAST: Final = UUID(int=2**128 - 1)
+SOME_PAYMENT: Final = PaymentId.parse("pay_0198c9a40000700080000000000000b1")
+SOME_REFUND: Final = RefundId.parse("rfd_0198c9a40000700080000000000000b2")
+SOME_PLAN: Final = PlanId.parse("pln_0198c9a40000700080000000000000b3")
+SOME_ORGANIZATION: Final = OrganizationId.parse("org_0198c9a40000700080000000000000ad")
+REFUSES: Final = (
+    PaymentNotFound,
+    NotRefundable,
+    RefundTooMuch,
+    errors.ReasonNotAllowed,
+    errors.PieceUnknown,
+    errors.PieceGone,
+)
+OVER: Final = (PlanNotFound, PlanOvertaken, PlanExpired)
+
+Pieces = Annotated[tuple[Piece, ...], Meta(max_length=200, description="Of the price's lines; none: all that is left.")]
+Subject = Annotated[str, Meta(min_length=1, max_length=200, description="What the seller calls it.")]
+
+
+class RefundRequest(Wire):
+    payment_id: PaymentId
+    reason_code: ReasonCode
+    """One of those for which somebody may give back (FIN-071)."""
+    pieces: Pieces = ()
+    refund_id: RefundId | None = None
+    """Made by the caller, so that whoever repeats it is answered the same; left out, it is made here."""
+
+
+class RefundAnswer(Wire):
+    refund_id: RefundId
+    payment_id: PaymentId
+    amount_minor: Minor
+    fee_minor: Minor
+    currency: str
+    reason: Reason
+    state: RefundState
+    failure: str | None
+    created_at: Instant
+    settled_at: Instant | None
+
+    @classmethod
+    def of(cls, refund: Refund) -> "RefundAnswer":
+        return cls(
+            refund_id=RefundId(refund.id),
+            payment_id=PaymentId(refund.payment_id),
+            amount_minor=refund.amount_minor,
+            fee_minor=refund.fee_minor,
+            currency=refund.currency,
+            reason=refund.reason,
+            state=refund.state,
+            failure=refund.failure,
+            created_at=refund.created_at,
+            settled_at=refund.settled_at,
+        )
+
+
+class PlanAnswer(Wire):
+    """What would be done, to the cent."""
+
+    plan_id: PlanId
+    kind: str
+    steps: list[Any]
+    expires_at: Instant
+
+    @classmethod
+    def of(cls, plan: Plan) -> "PlanAnswer":
+        return cls(plan_id=plan.id, kind=plan.kind, steps=plan.steps, expires_at=plan.expires_at)
+
+
+def _reason(text: str) -> Reason:
+    """The whitelist of FIN-071: that somebody did not come is not on it."""
+    if text not in {each.value for each in BY_HAND}:
+        raise errors.ReasonNotAllowed(allowed=tuple(sorted(each.value for each in BY_HAND)))
+    return Reason(text)
+
+
+def _contract(number: str, summary: str, **more: Any) -> Contract:
+    usual: dict[str, Any] = {
+        "version": "1.0.0",
+        "owner": "refunds",
+        "consumers": ("web",),
+        "audience": Audience.ORGANIZATION,
+        "permission": FINANCE_REFUNDS_RW,
+        "verified_only": True,
+        "step_up": True,
+    }
+    return Contract(id=number, summary=summary, **(usual | more))
+
+
+# -- One payment
+
+_EXAMPLE = Example(
+    "Another's",
+    takes=RefundRequest(payment_id=SOME_PAYMENT, reason_code=Reason.TECHNICAL_PROBLEM.value),
+    refuses=PaymentNotFound(),
+)
+refund = _contract(
+    "C02.REFUND",
+    "Give back a payment, or some pieces of it.",
+    post="/api/org/{organizationId}/payments/{paymentId}/refund",
+    takes=RefundRequest,
+    gives=RefundAnswer,
+    refuses=REFUSES,
+    repeats="under one refundId money goes back once",
+    order_key="paymentId",
+    examples=(_EXAMPLE,),
+)
+preview = _contract(
+    "C02.REFUND.PLAN",
+    "Show what giving back would post, ask and cost; nothing is done.",
+    post="/api/org/{organizationId}/payments/{paymentId}/refund/plan",
+    takes=RefundRequest,
+    gives=PlanAnswer,
+    refuses=(*REFUSES, PlanTooLarge),
+    repeats="each is a new plan, and does nothing",
+    order_key="paymentId",
+    examples=(_EXAMPLE,),
+)
+
+
+@refund.serves
+async def give_back(call: Call, request: RefundRequest) -> RefundAnswer:
+    wanted = _request(call, request)
+    return RefundAnswer.of(await call.batch(request_refunds, wanted))
+
+
+@preview.serves
+async def show_refund(call: Call, request: RefundRequest) -> PlanAnswer:
+    wanted = _request(call, request)
+    asked = Asked(payment_id=wanted.payment, refund_id=wanted.refund, reason=wanted.reason, pieces=wanted.pieces)
+    await call.read(REFUND.look, asked)  # Whatever refuses it refuses only this one.
+    return PlanAnswer.of(await call.batch(make, Draft(call.caller, REFUND, asked)))
+
+
+def _request(call: Call, request: RefundRequest) -> Request:
+    own = request.refund_id or RefundId.new()
+    return Request(call.caller, request.payment_id, own, _reason(request.reason_code), request.pieces)
+
+
+# -- Everything of a subject
+
+
+class CancellationRequest(Wire):
+    subject: Subject
+    reason_code: ReasonCode
+
+
+cancellation = _contract(
+    "C02.CANCELLATION.PLAN",
+    "Show what giving back everything that was paid for a subject would do; nothing is done.",
+    post="/api/org/{organizationId}/finance/cancellations/plan",
+    takes=CancellationRequest,
+    gives=PlanAnswer,
+    refuses=(errors.ReasonNotAllowed, PlanTooLarge),
+    repeats="each is a new plan, and does nothing",
+    order_key="subject",
+    wait_seconds=60,
+    examples=(
+        Example(
+            "Did not come",
+            takes=CancellationRequest(subject="event:evt_1", reason_code="NO_SHOW"),
+            refuses=errors.ReasonNotAllowed(allowed=tuple(sorted(each.value for each in BY_HAND))),
+        ),
+    ),
+)
+
+
+@cancellation.serves
+async def show_cancellation(call: Call, request: CancellationRequest) -> PlanAnswer:
+    wanted = Cancellation(
+        cancellation_id=CancellationId.new(), subject=request.subject, reason=_reason(request.reason_code)
+    )
+    return PlanAnswer.of(await call.batch(make, Draft(call.caller, CANCELLATION, wanted)))
+
+
+class ApplyRequest(Wire):
+    plan_id: PlanId
+    reason_code: ReasonCode
+
+
+class AppliedAnswer(Wire):
+    plan_id: PlanId
+    steps: int
+    applied_at: Instant
+    already: bool
+
+
+applies = _contract(
+    "C02.REFUND.APPLY",
+    "Do what a plan says, if it is still what would be done; a cancellation goes on by itself.",
+    post="/api/org/{organizationId}/finance/refund-plans/{planId}/apply",
+    takes=ApplyRequest,
+    gives=AppliedAnswer,
+    refuses=OVER,
+    repeats="a plan is applied once",
+    order_key="planId",
+    wait_seconds=60,
+    examples=(
+        Example(
+            "None",
+            takes=ApplyRequest(plan_id=SOME_PLAN, reason_code=Reason.CANCELLED_BY_SELLER.value),
+            refuses=PlanNotFound(),
+        ),
+    ),
+)
+
+
+@applies.serves
+async def apply_plan(call: Call, request: ApplyRequest) -> AppliedAnswer:
+    done: Applied = await call.batch(apply, Order(call.caller, request.plan_id, request.reason_code))
+    return AppliedAnswer(plan_id=done.plan, steps=done.steps, applied_at=done.at, already=done.already)
+
+
+# -- What there is
+
+
+class RefundsRequest(PageRequest):
+    state: RefundState | None = None
+
+
+def _lists(number: str, path: str) -> Contract:
+    return _contract(
+        number,
+        "Refunds, the newest first.",
+        get=path,
+        takes=RefundsRequest,
+        gives=Page[RefundAnswer],
+        permission=FINANCE_REFUNDS_R,
+        verified_only=False,
+        step_up=False,
+        order_key="none",
+        examples=(Example("None", takes=RefundsRequest(), gives=Page(items=[], next_cursor=None)),),
+    )
+
+
+refunds = _lists("C02.REFUNDS", "/api/org/{organizationId}/finance/refunds")
+refunds_too = _lists("C02.REFUNDS.ALIAS", "/api/organizacao/refunds/list")
+
+
+@refunds.serves
+@refunds_too.serves
+async def show_refunds(call: Call, request: RefundsRequest) -> Page[RefundAnswer]:
+    found: list[Refund] = await call.read(store.list_refunds, _before(request), request.state, request.limit + 1)
+    return _page(found, request)
+
+
+def _before(request: RefundsRequest) -> UUID:
+    return (request.after(tuple[UUID]) or (LAST,))[0]
+
+
+def _page(found: list[Refund], request: RefundsRequest) -> Page[RefundAnswer]:
+    return page_of([RefundAnswer.of(each) for each in found], request.limit, key=lambda each: (each.refund_id.uuid,))
+
+
+class RetryRequest(Wire):
+    refund_id: RefundId
+    reason_code: ReasonCode
+
+
+again = _contract(
+    "C02.REFUND.RETRY",
+    "Order a refund that failed anew.",
+    post="/api/org/{organizationId}/finance/refunds/{refundId}/retry",
+    takes=RetryRequest,
+    gives=RefundAnswer,
+    refuses=(errors.RefundNotFound, errors.RefundNotFailed, *REFUSES),
+    repeats="what is left goes back once",
+    order_key="refundId",
+    examples=(
+        Example(
+            "None",
+            takes=RetryRequest(refund_id=SOME_REFUND, reason_code="CARD_REPLACED"),
+            refuses=errors.RefundNotFound(),
+        ),
+    ),
+)
+
+
+@again.serves
+async def order_anew(call: Call, request: RetryRequest) -> RefundAnswer:
+    return RefundAnswer.of(await call.batch(retry_refunds, Retry(call.caller, request.refund_id, RefundId.new())))
+
+
+# -- For whoever runs the platform
+
+
+class AdminRefundRequest(Wire):
+    organization: OrganizationId
+    payment_id: PaymentId
+    reason_code: ReasonCode
+    pieces: Pieces = ()
+    amount_minor: Minor | None = None
+    """In whatever amount (PAY-068); left out, the pieces, or all that is left."""
+    refund_id: RefundId | None = None
+
+
+class AdminRefundsRequest(RefundsRequest, kw_only=True):
+    organization: OrganizationId
+
+
+class AdminRetryRequest(RetryRequest, kw_only=True):
+    organization: OrganizationId
+
+
+def _admins(number: str, summary: str, **more: Any) -> Contract:
+    usual = {"consumers": ("operations",), "audience": Audience.ADMIN, "permission": PLATFORM_REFUNDS_RW}
+    return _contract(number, summary, **(usual | {"verified_only": False} | more))
+
+
+admin_refund = _admins(
+    "C02.ADMIN.REFUND",
+    "Give back a payment of any organisation.",
+    post="/api/admin/payments/refund",
+    takes=AdminRefundRequest,
+    gives=RefundAnswer,
+    refuses=REFUSES,
+    repeats="under one refundId money goes back once",
+    order_key="paymentId",
+    examples=(
+        Example(
+            "Another's",
+            takes=AdminRefundRequest(
+                organization=SOME_ORGANIZATION, payment_id=SOME_PAYMENT, reason_code="GOODWILL", amount_minor=500
+            ),
+            refuses=PaymentNotFound(),
+        ),
+    ),
+)
+admin_refunds = _admins(
+    "C02.ADMIN.REFUNDS",
+    "Refunds of an organisation, the newest first.",
+    get="/api/admin/refunds/list",
+    takes=AdminRefundsRequest,
+    gives=Page[RefundAnswer],
+    step_up=False,
+    order_key="organization",
+    examples=(
+        Example(
+            "None",
+            takes=AdminRefundsRequest(organization=SOME_ORGANIZATION),
+            gives=Page(items=[], next_cursor=None),
+        ),
+    ),
+)
+admin_retry = _admins(
+    "C02.ADMIN.RETRY",
+    "Order a refund of any organisation that failed anew.",
+    post="/api/admin/refunds/retry",
+    takes=AdminRetryRequest,
+    gives=RefundAnswer,
+    refuses=(errors.RefundNotFound, errors.RefundNotFailed, *REFUSES),
+    repeats="what is left goes back once",
+    order_key="refundId",
+    examples=(
+        Example(
+            "None",
+            takes=AdminRetryRequest(organization=SOME_ORGANIZATION, refund_id=SOME_REFUND, reason_code="CARD_REPLACED"),
+            refuses=errors.RefundNotFound(),
+        ),
+    ),
+)
+
+
+@admin_refund.serves
+async def give_back_of(call: Call, request: AdminRefundRequest) -> RefundAnswer:
+    own = request.refund_id or RefundId.new()
+    wanted = Request(call.caller, request.payment_id, own, Reason.ADMIN_OVERRIDE, request.pieces, request.amount_minor)
+    return RefundAnswer.of(await call.batch(request_refunds, wanted, scope=Scope(request.organization, "refund")))
+
+
+@admin_refunds.serves
+async def show_refunds_of(call: Call, request: AdminRefundsRequest) -> Page[RefundAnswer]:
+    scope = Scope(request.organization, "look at refunds")
+    found: list[Refund] = await call.read(
+        store.list_refunds, _before(request), request.state, request.limit + 1, scope=scope
+    )
+    return _page(found, request)
+
+
+@admin_retry.serves
+async def order_anew_of(call: Call, request: AdminRetryRequest) -> RefundAnswer:
+    retry = Retry(call.caller, request.refund_id, RefundId.new())
+    return RefundAnswer.of(await call.batch(retry_refunds, retry, scope=Scope(request.organization, "refund")))
+
+
+CONTRACTS: tuple[Any, ...] = (
+    refund,
+    preview,
+    cancellation,
+    applies,
+    refunds,
+    refunds_too,
+    again,
+    admin_refund,
+    admin_refunds,
+    admin_retry,
+)

@@ -1,0 +1,183 @@
+"""The statements of refunds."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from admitone.finance.refunds.model import Reason, Refund, RefundLine, RefundState
+from admitone.finance.sources.api import PaymentId
+from admitone.kernel.db import Record, Tx
+from admitone.kernel.statements import Insert
+
+COLUMNS = """id, payment_id, city_code, source_type, source_id, amount_minor, fee_minor, currency, reason,
+           cancellation_id, state, failure, requested_by, created_at, settled_at"""
+
+
+INSERT_REFUNDS = Insert(
+    "refunds.refund",
+    {
+        "id": "uuid",
+        "payment_id": "uuid",
+        "city_code": "text",
+        "source_type": "text",
+        "source_id": "text",
+        "amount_minor": "bigint",
+        "fee_minor": "bigint",
+        "currency": "text",
+        "reason": "text",
+        "cancellation_id": "uuid",
+        "state": "text",
+        "requested_by": "uuid",
+        "created_at": "timestamptz",
+    },
+)
+
+
+INSERT_LINES = Insert(
+    "refunds.refund_line",
+    {
+        "refund_id": "uuid",
+        "line_key": "text",
+        "quantity": "integer",
+        "amount_minor": "bigint",
+        "fee_minor": "bigint",
+    },
+)
+
+
+FIND_REFUNDS = f"""
+    SELECT {COLUMNS}
+      FROM refunds.refund
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+"""  # noqa: S608, of constants
+
+
+LIST_REFUNDS = f"""
+    SELECT {COLUMNS}
+      FROM refunds.refund
+     WHERE organization_id = $1
+       AND id < $2
+     ORDER BY id DESC
+     LIMIT $3
+"""  # noqa: S608, of constants
+
+
+LIST_REFUNDS_IN = f"""
+    SELECT {COLUMNS}
+      FROM refunds.refund
+     WHERE organization_id = $1
+       AND state = $3
+       AND id < $2
+     ORDER BY id DESC
+     LIMIT $4
+"""  # noqa: S608, of constants
+
+
+LIST_PLANNED = f"""
+    SELECT {COLUMNS}
+      FROM refunds.refund
+     WHERE organization_id = $1
+       AND cancellation_id = $2
+       AND payment_id > $3
+     ORDER BY payment_id
+     LIMIT $4
+"""  # noqa: S608, of constants
+
+
+COUNT_PLANNED = """
+    SELECT count(*) AS refunds
+      FROM refunds.refund
+     WHERE organization_id = $1
+       AND cancellation_id = $2
+"""
+
+
+# How many of each line of these payments have gone back, or are on their way.
+COUNT_GONE = """
+    SELECT r.payment_id, l.line_key, sum(l.quantity)::bigint AS quantity
+      FROM refunds.refund AS r
+      JOIN refunds.refund_line AS l
+        ON l.organization_id = r.organization_id
+       AND l.refund_id = r.id
+     WHERE r.organization_id = $1
+       AND r.payment_id = ANY($2::uuid[])
+       AND r.state IN ('PENDING', 'SUCCEEDED')
+     GROUP BY r.payment_id, l.line_key
+"""
+
+
+FIND_LINES = """
+    SELECT refund_id, line_key, quantity, amount_minor, fee_minor
+      FROM refunds.refund_line
+     WHERE organization_id = $1
+       AND refund_id = ANY($2::uuid[])
+     ORDER BY refund_id, line_key
+"""
+
+
+MOVE_REFUNDS = """
+    UPDATE refunds.refund AS r
+       SET state = $3, failure = v.failure, settled_at = $4
+      FROM unnest($2::uuid[], $5::text[]) AS v(id, failure)
+     WHERE r.organization_id = $1
+       AND r.id = ANY($2::uuid[])
+       AND r.id = v.id
+       AND r.state = ANY($6::text[])
+    RETURNING r.id
+"""
+
+
+async def insert_refunds(tx: Tx, refunds: Sequence[Refund], lines: Sequence[RefundLine]) -> None:
+    await tx.insert_exactly(INSERT_REFUNDS, refunds)
+    await tx.insert_exactly(INSERT_LINES, lines)
+
+
+async def find_refunds(tx: Tx, ids: Collection[UUID]) -> dict[UUID, Refund]:
+    return {row["id"]: _refund(row) for row in await tx.fetch(FIND_REFUNDS, sorted({*ids}))}
+
+
+async def list_refunds(tx: Tx, before: UUID, state: RefundState | None, limit: int) -> list[Refund]:
+    if state is None:
+        return [_refund(row) for row in await tx.fetch(LIST_REFUNDS, before, limit)]
+    return [_refund(row) for row in await tx.fetch(LIST_REFUNDS_IN, before, state.value, limit)]
+
+
+async def list_planned(tx: Tx, cancellation: UUID, after: UUID, limit: int) -> list[Refund]:
+    """Of a cancellation, in the order of their payments, whatever became of them."""
+    return [_refund(row) for row in await tx.fetch(LIST_PLANNED, cancellation, after, limit)]
+
+
+async def count_planned(tx: Tx, cancellation: UUID) -> int:
+    [row] = await tx.fetch(COUNT_PLANNED, cancellation)
+    return int(row["refunds"])
+
+
+async def count_gone(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, dict[str, int]]:
+    gone: dict[PaymentId, dict[str, int]] = {payment: {} for payment in payments}
+    for row in await tx.fetch(COUNT_GONE, sorted(each.uuid for each in payments)):
+        gone[PaymentId(row["payment_id"])][row["line_key"]] = row["quantity"]
+    return gone
+
+
+async def find_lines(tx: Tx, refunds: Collection[UUID]) -> dict[UUID, list[RefundLine]]:
+    found: dict[UUID, list[RefundLine]] = {own: [] for own in refunds}
+    for row in await tx.fetch(FIND_LINES, sorted({*refunds})):
+        found[row["refund_id"]].append(RefundLine(**dict(row)))
+    return found
+
+
+async def move_refunds(
+    tx: Tx, failures: Mapping[UUID, str | None], to: RefundState, among: Collection[RefundState]
+) -> set[UUID]:
+    """Those that stood where they could move from."""
+    ordered = sorted(failures.items())
+    ended = None if to is RefundState.PENDING else tx.now
+    why: list[Any] = [failure for _, failure in ordered]
+    ids = [own for own, _ in ordered]
+    rows = await tx.fetch(MOVE_REFUNDS, ids, to.value, ended, why, sorted(each.value for each in among))
+    return {row["id"] for row in rows}
+
+
+def _refund(row: Record) -> Refund:
+    return Refund(**(dict(row) | {"reason": Reason(row["reason"]), "state": RefundState(row["state"])}))

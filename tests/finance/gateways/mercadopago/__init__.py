@@ -1,0 +1,1 @@
+"""Mercado Pago's adapter, against a peer of ours that behaves as their papers say."""

@@ -1,0 +1,21 @@
+"""Mercado Pago passes the suite that every provider must pass, over real HTTP."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from admitone.kernel.db import Database
+from tests.finance.gateways.conformance import Conformance
+from tests.finance.gateways.pix_stage import PixStage, mercadopago
+
+
+@pytest.fixture(scope="module")
+async def over_http(database: Database) -> AsyncIterator[PixStage]:
+    async with mercadopago(database) as stage:
+        yield stage
+
+
+class TestMercadoPago(Conformance):
+    @pytest.fixture
+    def stage(self, over_http: PixStage) -> PixStage:
+        return over_http

@@ -1,0 +1,1 @@
+"""What is owed to owners, and paid."""
