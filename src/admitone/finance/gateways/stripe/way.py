@@ -5,7 +5,8 @@ does not repeat anything by itself. What came of a call is one of four:
 
     Seen      Stripe answered; with the moment at which it did, by its own clock
     Refused   4xx: it said no and did nothing
-    NotSent   nothing arrived there, or it was turned away before anybody looked at it (429)
+    NotSent   nothing arrived there, or it was turned away before anybody looked at it (429, and 401: our key is not
+              right, which is nobody's fault whose order this is, and will be mended)
     Unknown   it was sent and not answered, or answered with 409 or 5xx, or with what cannot be read
 
 Nothing about this machine, and nothing that is sent or answered, is logged or told by the SDK.
@@ -33,7 +34,7 @@ VERSION: Final = "2026-08-26.dahlia"
 API_URL: Final = "https://api.stripe.com"
 STRIPE: Final = Dependency("stripe")
 MISSING: Final = "resource_missing"
-TOO_MANY: Final = 429
+TURNED_AWAY: Final = (401, 429)
 UNSAID: Final = 409
 """Another call under the same key is not over: no answer to this one, and no refusal either."""
 LARGEST_ANSWER: Final = 8_000_000
@@ -144,7 +145,7 @@ def _read(outcome: Outcome, kind: type[Read]) -> Seen[Read] | Trouble:
 
 
 def _refused(status: int, failure: Failure | model.Unknown) -> Trouble:
-    if status == TOO_MANY:
+    if status in TURNED_AWAY:
         return model.NotSent(DependencyUnavailable(dependency=STRIPE.name, retry_after_seconds=1))
     if status == UNSAID or not 400 <= status < 500 or isinstance(failure, model.Unknown):
         return model.Unknown(f"answered {status}")
