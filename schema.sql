@@ -42,6 +42,10 @@ ALTER SCHEMA pricing OWNER TO admitone_owner;
 CREATE SCHEMA proof;
 ALTER SCHEMA proof OWNER TO admitone_owner;
 
+-- Name: reconciliation; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA reconciliation;
+ALTER SCHEMA reconciliation OWNER TO admitone_owner;
+
 -- Name: refunds; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA refunds;
 ALTER SCHEMA refunds OWNER TO admitone_owner;
@@ -2128,6 +2132,85 @@ END)),
 ALTER TABLE ONLY proof.verdict FORCE ROW LEVEL SECURITY;
 ALTER TABLE proof.verdict OWNER TO admitone_owner;
 
+-- Name: issue; Type: TABLE; Schema: reconciliation; Owner: admitone_owner
+CREATE TABLE reconciliation.issue (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    class text NOT NULL,
+    kind text NOT NULL,
+    reference text NOT NULL,
+    currency text NOT NULL,
+    here_currency text,
+    here_minor bigint NOT NULL,
+    there_minor bigint NOT NULL,
+    payment_id uuid,
+    responsible text NOT NULL,
+    taken_by uuid,
+    state text NOT NULL,
+    closed_how text,
+    closed_reason text,
+    closed_by uuid,
+    closed_at timestamp with time zone,
+    moved_at timestamp with time zone NOT NULL,
+    first_seen_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    run_id uuid NOT NULL,
+    correlation_id uuid NOT NULL,
+    CONSTRAINT issue_check CHECK ((last_seen_at >= first_seen_at)),
+    CONSTRAINT issue_check1 CHECK (((here_currency IS NOT NULL) = (class = 'CURRENCY'::text))),
+    CONSTRAINT issue_check2 CHECK (((state = 'CLOSED'::text) = ((closed_how IS NOT NULL) AND (closed_at IS NOT NULL)))),
+    CONSTRAINT issue_check3 CHECK (((closed_reason IS NOT NULL) = COALESCE((closed_how = 'BY_HAND'::text), false))),
+    CONSTRAINT issue_check4 CHECK (((closed_by IS NOT NULL) = COALESCE((closed_how = 'BY_HAND'::text), false))),
+    CONSTRAINT issue_class_check CHECK ((class = ANY (ARRAY['MISSING_HERE'::text, 'MISSING_THERE'::text, 'AMOUNT'::text, 'FEE'::text, 'CURRENCY'::text, 'DUPLICATE'::text, 'STAYED'::text]))),
+    CONSTRAINT issue_closed_how_check CHECK ((closed_how = ANY (ARRAY['ROUNDING'::text, 'RESOLVED_BY_ITSELF'::text, 'BY_HAND'::text]))),
+    CONSTRAINT issue_closed_reason_check CHECK (((length(closed_reason) >= 1) AND (length(closed_reason) <= 100))),
+    CONSTRAINT issue_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT issue_here_currency_check CHECK ((here_currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT issue_kind_check CHECK (((length(kind) >= 1) AND (length(kind) <= 40))),
+    CONSTRAINT issue_reference_check CHECK ((length(reference) <= 200)),
+    CONSTRAINT issue_responsible_check CHECK (((length(responsible) >= 1) AND (length(responsible) <= 60))),
+    CONSTRAINT issue_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'CLOSED'::text])))
+);
+ALTER TABLE ONLY reconciliation.issue FORCE ROW LEVEL SECURITY;
+ALTER TABLE reconciliation.issue OWNER TO admitone_owner;
+
+-- Name: run; Type: TABLE; Schema: reconciliation; Owner: admitone_owner
+CREATE TABLE reconciliation.run (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    state text NOT NULL,
+    since timestamp with time zone,
+    until timestamp with time zone,
+    counts jsonb DEFAULT '{}'::jsonb NOT NULL,
+    sums jsonb DEFAULT '{}'::jsonb NOT NULL,
+    open_issues jsonb DEFAULT '[]'::jsonb NOT NULL,
+    reason text,
+    correlation_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    CONSTRAINT run_check CHECK (((started_at IS NULL) = (state = 'QUEUED'::text))),
+    CONSTRAINT run_check1 CHECK (((finished_at IS NULL) = (state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text])))),
+    CONSTRAINT run_check2 CHECK (((state = 'UNTOLD'::text) = (reason IS NOT NULL))),
+    CONSTRAINT run_check3 CHECK (((until IS NOT NULL) OR (state <> 'DONE'::text))),
+    CONSTRAINT run_counts_check CHECK ((jsonb_typeof(counts) = 'object'::text)),
+    CONSTRAINT run_open_issues_check CHECK ((jsonb_typeof(open_issues) = 'array'::text)),
+    CONSTRAINT run_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 200))),
+    CONSTRAINT run_state_check CHECK ((state = ANY (ARRAY['QUEUED'::text, 'RUNNING'::text, 'DONE'::text, 'UNTOLD'::text, 'ABANDONED'::text]))),
+    CONSTRAINT run_sums_check CHECK ((jsonb_typeof(sums) = 'object'::text))
+);
+ALTER TABLE ONLY reconciliation.run FORCE ROW LEVEL SECURITY;
+ALTER TABLE reconciliation.run OWNER TO admitone_owner;
+
+-- Name: standing; Type: TABLE; Schema: reconciliation; Owner: admitone_owner
+CREATE TABLE reconciliation.standing (
+    organization_id uuid NOT NULL,
+    known_since timestamp with time zone NOT NULL,
+    compared_until timestamp with time zone
+);
+ALTER TABLE ONLY reconciliation.standing FORCE ROW LEVEL SECURITY;
+ALTER TABLE reconciliation.standing OWNER TO admitone_owner;
+
 -- Name: refund; Type: TABLE; Schema: refunds; Owner: admitone_owner
 CREATE TABLE refunds.refund (
     organization_id uuid NOT NULL,
@@ -2651,6 +2734,18 @@ ALTER TABLE ONLY pricing.platform_policy
 ALTER TABLE ONLY proof.verdict
     ADD CONSTRAINT verdict_pkey PRIMARY KEY (organization_id, name);
 
+-- Name: issue issue_pkey; Type: CONSTRAINT; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE ONLY reconciliation.issue
+    ADD CONSTRAINT issue_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: run run_pkey; Type: CONSTRAINT; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE ONLY reconciliation.run
+    ADD CONSTRAINT run_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: standing standing_pkey; Type: CONSTRAINT; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE ONLY reconciliation.standing
+    ADD CONSTRAINT standing_pkey PRIMARY KEY (organization_id);
+
 -- Name: refund_line refund_line_pkey; Type: CONSTRAINT; Schema: refunds; Owner: admitone_owner
 ALTER TABLE ONLY refunds.refund_line
     ADD CONSTRAINT refund_line_pkey PRIMARY KEY (organization_id, refund_id, line_key);
@@ -2927,6 +3022,27 @@ CREATE INDEX verdict_by_green ON proof.verdict USING btree (green_at, organizati
 -- Name: verdict_by_severity; Type: INDEX; Schema: proof; Owner: admitone_owner
 CREATE INDEX verdict_by_severity ON proof.verdict USING btree (severity, organization_id, name);
 
+-- Name: issue_by_age; Type: INDEX; Schema: reconciliation; Owner: admitone_owner
+CREATE INDEX issue_by_age ON reconciliation.issue USING btree (first_seen_at) WHERE (state = 'OPEN'::text);
+
+-- Name: issue_by_object; Type: INDEX; Schema: reconciliation; Owner: admitone_owner
+CREATE INDEX issue_by_object ON reconciliation.issue USING btree (organization_id, kind, reference, currency, first_seen_at);
+
+-- Name: issue_by_state; Type: INDEX; Schema: reconciliation; Owner: admitone_owner
+CREATE INDEX issue_by_state ON reconciliation.issue USING btree (organization_id, state, id);
+
+-- Name: issue_of_object; Type: INDEX; Schema: reconciliation; Owner: admitone_owner
+CREATE UNIQUE INDEX issue_of_object ON reconciliation.issue USING btree (organization_id, kind, reference, currency) WHERE (state = 'OPEN'::text);
+
+-- Name: issue_unseen; Type: INDEX; Schema: reconciliation; Owner: admitone_owner
+CREATE INDEX issue_unseen ON reconciliation.issue USING btree (organization_id, last_seen_at) WHERE (state = 'OPEN'::text);
+
+-- Name: run_at_work; Type: INDEX; Schema: reconciliation; Owner: admitone_owner
+CREATE INDEX run_at_work ON reconciliation.run USING btree (organization_id, started_at) WHERE (state = 'RUNNING'::text);
+
+-- Name: standing_by_lag; Type: INDEX; Schema: reconciliation; Owner: admitone_owner
+CREATE INDEX standing_by_lag ON reconciliation.standing USING btree (COALESCE(compared_until, known_since), organization_id);
+
 -- Name: refund_by_state; Type: INDEX; Schema: refunds; Owner: admitone_owner
 CREATE INDEX refund_by_state ON refunds.refund USING btree (organization_id, state, id);
 
@@ -3151,6 +3267,18 @@ ALTER TABLE ONLY pricing.fee_policy
 -- Name: verdict verdict_organization_id_fkey; Type: FK CONSTRAINT; Schema: proof; Owner: admitone_owner
 ALTER TABLE ONLY proof.verdict
     ADD CONSTRAINT verdict_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: issue issue_organization_id_fkey; Type: FK CONSTRAINT; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE ONLY reconciliation.issue
+    ADD CONSTRAINT issue_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: run run_organization_id_fkey; Type: FK CONSTRAINT; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE ONLY reconciliation.run
+    ADD CONSTRAINT run_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: standing standing_organization_id_fkey; Type: FK CONSTRAINT; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE ONLY reconciliation.standing
+    ADD CONSTRAINT standing_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
 -- Name: refund_line refund_line_organization_id_refund_id_fkey; Type: FK CONSTRAINT; Schema: refunds; Owner: admitone_owner
 ALTER TABLE ONLY refunds.refund_line
@@ -3804,6 +3932,30 @@ CREATE POLICY relay_sums ON proof.verdict FOR SELECT TO admitone_relay USING (tr
 -- Name: verdict; Type: ROW SECURITY; Schema: proof; Owner: admitone_owner
 ALTER TABLE proof.verdict ENABLE ROW LEVEL SECURITY;
 
+-- Name: issue app_own; Type: POLICY; Schema: reconciliation; Owner: admitone_owner
+CREATE POLICY app_own ON reconciliation.issue TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: run app_own; Type: POLICY; Schema: reconciliation; Owner: admitone_owner
+CREATE POLICY app_own ON reconciliation.run TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: standing app_own; Type: POLICY; Schema: reconciliation; Owner: admitone_owner
+CREATE POLICY app_own ON reconciliation.standing TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: issue; Type: ROW SECURITY; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE reconciliation.issue ENABLE ROW LEVEL SECURITY;
+
+-- Name: issue relay_counts; Type: POLICY; Schema: reconciliation; Owner: admitone_owner
+CREATE POLICY relay_counts ON reconciliation.issue FOR SELECT TO admitone_relay USING (true);
+
+-- Name: standing relay_watches; Type: POLICY; Schema: reconciliation; Owner: admitone_owner
+CREATE POLICY relay_watches ON reconciliation.standing FOR SELECT TO admitone_relay USING (true);
+
+-- Name: run; Type: ROW SECURITY; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE reconciliation.run ENABLE ROW LEVEL SECURITY;
+
+-- Name: standing; Type: ROW SECURITY; Schema: reconciliation; Owner: admitone_owner
+ALTER TABLE reconciliation.standing ENABLE ROW LEVEL SECURITY;
+
 -- Name: refund app_own; Type: POLICY; Schema: refunds; Owner: admitone_owner
 CREATE POLICY app_own ON refunds.refund TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
@@ -3922,6 +4074,10 @@ GRANT USAGE ON SCHEMA pricing TO admitone_app;
 -- Name: SCHEMA proof; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA proof TO admitone_app;
 GRANT USAGE ON SCHEMA proof TO admitone_relay;
+
+-- Name: SCHEMA reconciliation; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA reconciliation TO admitone_app;
+GRANT USAGE ON SCHEMA reconciliation TO admitone_relay;
 
 -- Name: SCHEMA refunds; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA refunds TO admitone_app;
@@ -4399,6 +4555,9 @@ GRANT SELECT(id) ON TABLE payments.payment TO admitone_relay;
 -- Name: COLUMN payment.flow; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT UPDATE(flow) ON TABLE payments.payment TO admitone_app;
 
+-- Name: COLUMN payment.method; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(method) ON TABLE payments.payment TO admitone_relay;
+
 -- Name: COLUMN payment.status; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT UPDATE(status) ON TABLE payments.payment TO admitone_app;
 GRANT SELECT(status) ON TABLE payments.payment TO admitone_relay;
@@ -4611,6 +4770,25 @@ GRANT SELECT,INSERT ON TABLE pricing.platform_policy TO admitone_app;
 -- Name: TABLE verdict; Type: ACL; Schema: proof; Owner: admitone_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE proof.verdict TO admitone_app;
 GRANT SELECT ON TABLE proof.verdict TO admitone_relay;
+
+-- Name: TABLE issue; Type: ACL; Schema: reconciliation; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE reconciliation.issue TO admitone_app;
+
+-- Name: COLUMN issue.organization_id; Type: ACL; Schema: reconciliation; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE reconciliation.issue TO admitone_relay;
+
+-- Name: COLUMN issue.state; Type: ACL; Schema: reconciliation; Owner: admitone_owner
+GRANT SELECT(state) ON TABLE reconciliation.issue TO admitone_relay;
+
+-- Name: COLUMN issue.first_seen_at; Type: ACL; Schema: reconciliation; Owner: admitone_owner
+GRANT SELECT(first_seen_at) ON TABLE reconciliation.issue TO admitone_relay;
+
+-- Name: TABLE run; Type: ACL; Schema: reconciliation; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE reconciliation.run TO admitone_app;
+
+-- Name: TABLE standing; Type: ACL; Schema: reconciliation; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE reconciliation.standing TO admitone_app;
+GRANT SELECT ON TABLE reconciliation.standing TO admitone_relay;
 
 -- Name: TABLE refund; Type: ACL; Schema: refunds; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE refunds.refund TO admitone_app;

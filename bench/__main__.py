@@ -5,7 +5,18 @@ Runs every bench and fails when a figure that must be reached is not.
 
 import sys
 
-from bench import checkout, gateways, identity, jobs, ledger, toy, webhooks
+from bench import (
+    checkout,
+    gateways,
+    identity,
+    jobs,
+    ledger,
+    payouts,
+    reconciliation,
+    refunds,
+    toy,
+    webhooks,
+)
 from bench.figures import Figures
 
 
@@ -16,8 +27,11 @@ def main() -> int:
     identity.measure(figures)
     ledger.measure(figures)
     gateways.measure(figures)
+    reconciliation.measure(figures)
     webhooks.measure(figures)
     checkout.measure(figures)
+    refunds.measure(figures)
+    payouts.measure(figures)
     if figures.missed:
         print(f"\nMissed: {', '.join(figures.missed)}")
         return 1

@@ -43,6 +43,8 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "payouts.obligation"): READ,
     (Role.RELAY, "payouts.reported"): READ,
     (Role.RELAY, "proof.verdict"): READ,
+    (Role.RELAY, "reconciliation.standing"): READ,
+    (Role.RELAY, "reconciliation.issue"): READ,
     (Role.RELAY, "kernel.tenant"): READ,
     (Role.RELAY, "kernel.event_log"): READ,
     (Role.RELAY, "kernel.outbox"): {"SELECT", "UPDATE"},

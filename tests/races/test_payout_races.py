@@ -2,15 +2,20 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec import structs
 
+from admitone.finance.gateways.api import PayoutStatus
+from admitone.finance.gateways.sandbox.faults import Faults
+from admitone.finance.payouts.commands.paying import hear
 from admitone.finance.payouts.model import ObligationState, PayoutState
 from admitone.kernel.batch import Batcher
 from admitone.kernel.clock import Clock
-from admitone.kernel.db import Database
+from admitone.kernel.db import Database, Tx
 from admitone.kernel.ids import uuid7
 from tests.finance.payouts.conftest import AS_IN_THE_TABLE
 from tests.finance.payouts.owing import (
@@ -27,6 +32,7 @@ from tests.finance.payouts.owing import (
     obligation,
     owed,
     owes,
+    report_of,
     states,
     told,
 )
@@ -107,6 +113,36 @@ async def test_the_providers_word_against_our_own_answer_is_written_once(world: 
     await at_once(ask, tell)
     assert await states(world) == [P.COMPLETED]
     assert await owes(world) == 0
+
+
+@pytest.mark.covers("MOR-035")
+async def test_whoever_writes_second_sees_what_the_first_wrote(world: World):
+    """Neither the provider's word nor our note of what it took is committed when the other looks: one waits."""
+    await an_owed_stay(world)
+    payouts = await made(world)
+    world.simulator.misbehave(Faults(lost=10_000))
+    await asked(world, payouts)
+    world.simulator.misbehave(Faults())
+    [there] = all_there(world)
+    arrived = structs.replace(report_of(world, there.id), status=PayoutStatus.PAID, at=there.at + timedelta(seconds=1))
+    heard, answered = asyncio.Event(), asyncio.Event()
+
+    async def hear_slowly(tx: Tx) -> None:
+        await hear(tx, [arrived])
+        heard.set()
+        with suppress(TimeoutError):  # Whoever answers waits for us, or did not need to.
+            await asyncio.wait_for(answered.wait(), 0.3)
+
+    async def tell() -> None:
+        await world.database.run(world.scope, hear_slowly, patient=True)
+
+    async def ask() -> None:
+        await heard.wait()
+        assert await asked(world, payouts) == []
+        answered.set()
+
+    await at_once(tell, ask)
+    assert await states(world) == [P.COMPLETED]
 
 
 async def test_what_is_said_to_be_over_by_ten_at_once_is_owed_once(world: World):

@@ -23,6 +23,7 @@ from admitone.entrypoints.ledger_cli import app as ledger_app
 from admitone.entrypoints.payouts_cli import app as payouts_app
 from admitone.entrypoints.people_cli import organization_app, person_app, seed
 from admitone.entrypoints.proof_cli import proof, sales_app
+from admitone.entrypoints.reconcile_cli import reconcile
 from admitone.entrypoints.run import run as run_everything
 from admitone.entrypoints.sandbox import sandbox
 from admitone.entrypoints.serve import PortTaken
@@ -95,6 +96,7 @@ app.add_typer(organization_app, name="organization")
 app.add_typer(sales_app, name="sales")
 app.add_typer(payouts_app, name="payouts")
 app.command("proof")(proof)
+app.command("reconcile")(reconcile)
 app.command("seed")(seed)
 
 

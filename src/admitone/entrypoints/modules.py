@@ -7,6 +7,7 @@ from admitone.finance.payments.module import MODULE as PAYMENTS
 from admitone.finance.payouts.module import MODULE as PAYOUTS
 from admitone.finance.pricing.module import MODULE as PRICING
 from admitone.finance.proof.module import MODULE as PROOF
+from admitone.finance.reconciliation.module import MODULE as RECONCILIATION
 from admitone.finance.refunds.module import MODULE as REFUNDS
 from admitone.finance.sales.module import MODULE as SALES
 from admitone.finance.sources.module import MODULE as SOURCES
@@ -36,5 +37,6 @@ MODULES: tuple[Module, ...] = (
     SALES,
     REFUNDS,
     PAYOUTS,
+    RECONCILIATION,
     PROOF,
 )

@@ -52,7 +52,7 @@ async def _prove(database: Database, data: Path | None, only: OrganizationId | N
     async with Outbound(Breakers(batcher, metrics), metrics) as outbound:
         with GATEWAYS.wired(Gateways(gateways_of(config_of(data), outbound))):
             prover = Prover.at(Desk(database, batcher))
-            async for organization in _organizations(database, only):
+            async for organization in organizations_of(database, only):
                 with _progress(organization) as tell:
                     findings = await prover.prove(organization, Caller(), tell)
                 for finding in findings:
@@ -62,7 +62,7 @@ async def _prove(database: Database, data: Path | None, only: OrganizationId | N
     return verdicts
 
 
-async def _organizations(database: Database, only: OrganizationId | None) -> AsyncIterator[OrganizationId]:
+async def organizations_of(database: Database, only: OrganizationId | None) -> AsyncIterator[OrganizationId]:
     if only is not None:
         yield only
         return

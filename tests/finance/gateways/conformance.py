@@ -52,6 +52,7 @@ from tests.finance.gateways.builders import (
     a_pix_order,
     a_refund_order,
     an_account_order,
+    an_evidence_order,
     kinds,
     sure,
 )
@@ -655,6 +656,10 @@ class Conformance:
                 gateway.find_account(Caller(), "acct_0"),
             ),
             Ability.PAYOUTS: (gateway.pay_out(payout), gateway.find_payout(payout)),
+            Ability.DISPUTES: (
+                gateway.find_dispute(Caller(), "dp_0"),
+                gateway.answer_dispute(an_evidence_order(an_order(stage), "dp_0")),
+            ),
             Ability.EVENTS: (gateway.list_events(Caller(), None, now),),
             Ability.MOVEMENTS: (gateway.list_movements(Caller(), somebody, None),),
         }

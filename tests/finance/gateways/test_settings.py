@@ -10,9 +10,9 @@ from admitone.finance.gateways.mercadopago.gateway import Credentials
 from admitone.finance.gateways.openpix.gateway import Credentials as AppCredentials
 from admitone.finance.gateways.port import Gateway, Gateways, gateways_of, runs_own_sandbox, sandbox_keys
 from admitone.finance.gateways.sandbox.keys import Keys
-from admitone.finance.gateways.settings import KEYS, providers, sandbox_url
-from admitone.finance.gateways.stripe.keys import Keys as StripeKeys
+from admitone.finance.gateways.settings import KEYS, providers, sandbox_url, stripe_keys
 from admitone.kernel.config import Config, ConfigurationProblem
+from admitone.kernel.outbound import Outbound
 from tests.finance.gateways.builders import a_sandbox
 from tests.kernel.test_config import PRODUCTION, names, problems_of
 
@@ -69,12 +69,6 @@ def test_production_never_has_the_sandbox():
         ("ADMITONE_SANDBOX_URL", "https://127.0.0.1:8001"),
         ("ADMITONE_SANDBOX_URL", "http://127.0.0.1:8001/elsewhere"),
         ("ADMITONE_SANDBOX_SECRET", "short"),
-        ("STRIPE_SECRET_KEY", "pk_test_publishable"),
-        ("STRIPE_SECRET_KEY", "sk_test_"),
-        ("STRIPE_WEBHOOK_SECRET", "a secret"),
-        ("STRIPE_CONNECT_WEBHOOK_SECRET", "whsec_"),
-        ("STRIPE_API_URL", "http://stripe.example.com"),
-        ("STRIPE_API_URL", "https://stripe.example.com/v1"),
         ("MERCADOPAGO_ACCESS_TOKEN", "sk_test_1"),
         ("MERCADOPAGO_WEBHOOK_SECRET", "short"),
         ("MERCADOPAGO_PAYER_EMAIL", "nobody"),
@@ -83,6 +77,12 @@ def test_production_never_has_the_sandbox():
         ("OPENPIX_URL", "https://api.openpix.com.br/api"),
         ("OPENPIX_URL", "https://user@api.openpix.com.br"),
         ("OPENPIX_URL", "ftp://127.0.0.1"),
+        ("STRIPE_SECRET_KEY", "pk_test_publishable"),
+        ("STRIPE_SECRET_KEY", "sk_test_"),
+        ("STRIPE_WEBHOOK_SECRET", "a secret"),
+        ("STRIPE_CONNECT_WEBHOOK_SECRET", "whsec_"),
+        ("STRIPE_API_URL", "http://stripe.example.com"),
+        ("STRIPE_API_URL", "https://stripe.example.com/v1"),
     ],
 )
 def test_a_setting_that_cannot_be_is_named(tmp_path: Path, key: str, value: str):
@@ -97,13 +97,6 @@ MERCADOPAGO = {
     "MERCADOPAGO_PAYER_EMAIL": "pix@example.org",
 }
 OPENPIX = {"ADMITONE_GATEWAYS": "openpix", "OPENPIX_APP_ID": "a" * 32}
-STRIPE = {
-    "ADMITONE_GATEWAYS": "stripe",
-    "STRIPE_SECRET_KEY": "sk_test_a_key_that_is_nobodys",
-    "STRIPE_WEBHOOK_SECRET": "whsec_of_the_account",
-    "STRIPE_CONNECT_WEBHOOK_SECRET": "whsec_of_connect",
-}
-LIVE_KEY = {"STRIPE_SECRET_KEY": "rk_live_a_key_that_is_nobodys"}
 LIVE = {"STRIPE_MODE": "live"}
 LIVE_TOKEN = {"MERCADOPAGO_ACCESS_TOKEN": "APP_USR-0123456789"}
 
@@ -141,12 +134,6 @@ def test_a_provider_of_pix_is_there_in_the_mode_that_we_are_in(
     assert (gateway.provider, gateway.livemode, gateway.methods) == (provider, live, {Method.PIX})
 
 
-@pytest.mark.parametrize(("given", "live"), [(STRIPE, False), (STRIPE | LIVE | LIVE_KEY, True)])
-def test_stripe_takes_everything_in_the_mode_of_its_key(tmp_path: Path, given: dict[str, str], live: bool):
-    [gateway] = gateways(a_config(tmp_path, **given))
-    assert (gateway.provider, gateway.livemode, gateway.methods) == (Provider.STRIPE, live, {Method.CARD, Method.PIX})
-
-
 def test_the_first_that_is_named_takes_pix(tmp_path: Path):
     both = MERCADOPAGO | OPENPIX | {"ADMITONE_GATEWAYS": "sandbox, openpix,mercadopago"}
     found = gateways(a_config(tmp_path, **both))
@@ -156,11 +143,9 @@ def test_the_first_that_is_named_takes_pix(tmp_path: Path):
     assert preferred.provider == "openpix"
 
 
-@pytest.mark.parametrize(
-    ("named", "kept"), [("mercadopago", 3), ("openpix", 1), ("openpix,mercadopago", 4), ("stripe", 3)]
-)
+@pytest.mark.parametrize(("named", "kept"), [("mercadopago", 3), ("openpix", 1), ("openpix,mercadopago", 4)])
 def test_everything_that_a_provider_lacks_is_named_at_once(tmp_path: Path, named: str, kept: int):
-    wanted = {name for name in MERCADOPAGO | OPENPIX | STRIPE if name != "ADMITONE_GATEWAYS"}
+    wanted = {name for name in MERCADOPAGO | OPENPIX if name != "ADMITONE_GATEWAYS"}
     said = problems(a_config(tmp_path, ADMITONE_GATEWAYS=named))
     assert len(said) == kept
     assert {each.split()[0] for each in said} <= wanted
@@ -170,9 +155,6 @@ def test_everything_that_a_provider_lacks_is_named_at_once(tmp_path: Path, named
 @pytest.mark.parametrize(
     ("given", "key"),
     [
-        (STRIPE | LIVE, "STRIPE_SECRET_KEY"),
-        (STRIPE | LIVE_KEY, "STRIPE_SECRET_KEY"),
-        (STRIPE | LIVE | LIVE_KEY | {"STRIPE_API_URL": "http://127.0.0.1:9000"}, "STRIPE_API_URL"),
         (MERCADOPAGO | LIVE, "MERCADOPAGO_ACCESS_TOKEN"),
         (MERCADOPAGO | LIVE_TOKEN, "MERCADOPAGO_ACCESS_TOKEN"),
         (MERCADOPAGO | LIVE | LIVE_TOKEN | {"MERCADOPAGO_URL": "http://127.0.0.1:9000"}, "MERCADOPAGO_URL"),
@@ -193,16 +175,68 @@ def test_what_nobody_named_needs_nothing(tmp_path: Path, given: dict[str, str]):
 
 
 def test_keys_of_providers_are_shown_to_nobody(tmp_path: Path):
-    config = a_config(tmp_path, **(MERCADOPAGO | OPENPIX | STRIPE))
-    for secret in ("TEST-0123456789", "w" * 32, "a" * 32, *[*STRIPE.values()][1:]):
+    config = a_config(tmp_path, **(MERCADOPAGO | OPENPIX))
+    for secret in ("TEST-0123456789", "w" * 32, "a" * 32):
         assert secret not in repr(config)
     credentials = (
         Credentials("t" * 20, "w" * 20, "a@example.org", livemode=False),
         AppCredentials("t" * 20, livemode=False),
-        StripeKeys("t" * 20, "w" * 20, "w" * 20),
     )
     assert "t" * 20 not in repr(credentials)
     assert "w" * 20 not in repr(credentials)
+
+
+A_STRIPE = {
+    "ADMITONE_GATEWAYS": "stripe",
+    "STRIPE_SECRET_KEY": "sk_test_a_key_that_is_nobodys",
+    "STRIPE_WEBHOOK_SECRET": "whsec_account",
+    "STRIPE_CONNECT_WEBHOOK_SECRET": "whsec_connect",
+}
+LIVE_STRIPE = {**A_STRIPE, "STRIPE_SECRET_KEY": "rk_live_a_key_that_is_nobodys"}
+
+
+def test_stripe_is_paid_through_where_its_keys_are(tmp_path: Path):
+    outbound = Outbound.__new__(Outbound)  # Nothing is sent.
+    [gateway] = gateways_of(a_config(tmp_path, **A_STRIPE), outbound)
+    assert (gateway.provider, gateway.livemode) == (Provider.STRIPE, False)
+    both = a_config(tmp_path, **A_STRIPE | {"ADMITONE_GATEWAYS": "stripe,sandbox"})
+    assert [each.provider for each in gateways_of(both, outbound)] == ["stripe", "sandbox"], "the first is preferred"
+    [live] = gateways_of(Config.load({**PRODUCTION, **LIVE_STRIPE}, KEYS), outbound)
+    assert live.livemode
+
+
+@pytest.mark.parametrize(("given", "mode"), [(A_STRIPE, "live"), (LIVE_STRIPE, "test")])
+def test_a_key_of_stripes_for_the_other_mode_is_refused(tmp_path: Path, given: dict[str, str], mode: str):
+    with pytest.raises(ConfigurationProblem, match=f"payments are {mode} here") as problem:
+        providers(a_config(tmp_path, **given, STRIPE_MODE=mode))
+    assert given["STRIPE_SECRET_KEY"] not in str(problem.value)
+
+
+def test_production_does_not_start_without_every_key_of_stripes():
+    with pytest.raises(ConfigurationProblem) as problem:
+        gateways_of(Config.load({**PRODUCTION, "ADMITONE_GATEWAYS": "stripe"}, KEYS), None)  # type: ignore[arg-type]
+    assert names(problem.value.problems) == [
+        "STRIPE_SECRET_KEY",
+        "STRIPE_WEBHOOK_SECRET",
+        "STRIPE_CONNECT_WEBHOOK_SECRET",
+    ]
+
+
+@pytest.mark.parametrize("missing", ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "STRIPE_CONNECT_WEBHOOK_SECRET"])
+def test_on_a_persons_own_machine_stripe_is_left_out_while_a_key_is_missing(
+    tmp_path: Path, missing: str, capfd: pytest.CaptureFixture[str]
+):
+    given = {name: value for name, value in A_STRIPE.items() if name != missing}
+    gateways = Gateways(gateways_of(a_config(tmp_path, **given), None))  # type: ignore[arg-type]
+    assert gateways.find_for(Method.CARD) is None, "and a paid checkout says CONFIG_STRIPE_KEY_MISSING"
+    said = "".join(capfd.readouterr())
+    assert f"{missing} is missing" in said
+    assert "sk_test_a_key" not in said
+
+
+def test_the_keys_of_stripe_are_shown_to_nobody(tmp_path: Path):
+    config = a_config(tmp_path, **A_STRIPE)
+    assert not any(value in f"{config!r} {stripe_keys(config)!r}" for value in [*A_STRIPE.values()][1:])
 
 
 def test_secrets_are_apart_and_shown_to_nobody():

@@ -23,7 +23,7 @@ from admitone.finance.payments.model import (
     Told,
 )
 from admitone.finance.payments.store import receipts as receipt_store
-from admitone.finance.payments.store.payments import find_facts
+from admitone.finance.payments.store.facts import find_facts
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Tx
 from admitone.kernel.ids import uuid7

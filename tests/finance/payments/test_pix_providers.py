@@ -16,9 +16,10 @@ from admitone.finance.gateways.port import GATEWAYS, Gateways
 from admitone.finance.ledger.api import Account, EntryType
 from admitone.finance.payments import errors
 from admitone.finance.payments.errands import ask_provider, expire
+from admitone.finance.payments.errors import ProviderUnanswered
 from admitone.finance.payments.facts import FACTS as PAYMENT_FACTS
 from admitone.finance.payments.facts import PaymentIncomplete
-from admitone.finance.payments.model import Status
+from admitone.finance.payments.model import RefundState, Status
 from admitone.finance.proof.model import Check
 from admitone.finance.sources.api import PaymentId, Source, SourceType
 from admitone.finance.webhooks.handlers.applying import apply
@@ -33,9 +34,11 @@ from admitone.kernel.manifest import Module
 from admitone.kernel.scope import Caller
 from tests.finance.gateways.conformance import Webhook
 from tests.finance.gateways.openpix.peer import signed
+from tests.finance.gateways.pix_peer import Fault
 from tests.finance.gateways.pix_stage import STAGES, PixStage
 from tests.finance.lives import FEES, PAY, live
 from tests.finance.payments.telling import receipts, see_to_receipt
+from tests.finance.payments.test_refunding import give_back, order
 from tests.finance.proof.books import proved, red
 from tests.finance.webhooks.ground import settled
 from tests.finance.world import World, a_world
@@ -55,8 +58,8 @@ class Pix:
 
     async def begun(self, minor: int = 10_001) -> tuple[PaymentId, str]:
         """Somebody looks at a code; until it is paid, nobody has told us anything."""
-        order = self.world.shop.sells(self.world.buyer.identity, minor, type=STAY, currency="BRL")
-        payment, charge = await self.world.opened(order, method=Method.PIX)
+        stay = self.world.shop.sells(self.world.buyer.identity, minor, type=STAY, currency="BRL")
+        payment, charge = await self.world.opened(stay, method=Method.PIX)
         self.stage.peer.sent.clear()
         return payment, charge
 
@@ -127,6 +130,26 @@ async def test_a_refund_that_somebody_made_over_there_is_heard_of(pix: Pix):
     await pix.deliver(*pix.stage.peer.sent)
     await pix.heard(payment, Status.PARTIAL_REFUND)
     assert (await pix.world.payment(payment)).refunded_minor == 4_000
+
+
+@pytest.mark.parametrize("fault", [Fault.NONE, Fault.LOST, Fault.ERROR_AFTER])
+async def test_two_refunds_of_one_amount_that_we_order_go_back_each_once(pix: Pix, fault: Fault):
+    """Also where the list over there does not say which order made one, and where an answer is lost."""
+    payment, charge = await pix.begun()
+    await pix.stage.do("pay", charge)
+    await pix.world.clerk.ask(pix.world.organization, payment, Caller())
+    for number in range(2):
+        refund = await order(pix.world, payment, 3_000)
+        pix.stage.peer.faults = [fault] if number else []
+        if number and fault is not Fault.NONE:
+            with pytest.raises(ProviderUnanswered):
+                await give_back(pix.world, payment, refund)
+        for _ in range(2):
+            await give_back(pix.world, payment, refund)
+    await pix.world.clerk.ask(pix.world.organization, payment, Caller())
+    left = await pix.world.payment(payment)
+    assert (left.status, left.refunded_minor, left.refund_state) == (Status.PARTIAL_REFUND, 6_000, RefundState.NONE)
+    assert pix.stage.peer.charges[charge].given_back == 6_000
 
 
 async def test_an_event_of_the_other_mode_leaves_no_trace(pix: Pix):

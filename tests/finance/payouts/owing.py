@@ -122,15 +122,14 @@ async def ends(world: World, payout: Payout, deed: str = "arrive") -> None:
 
 
 async def told(world: World, reference: str) -> None:
+    await world.database.run(world.scope, lambda tx: hear(tx, [report_of(world, reference)]), patient=True)
+
+
+def report_of(world: World, reference: str) -> Report:
+    """What the provider says of it by itself."""
     said = there(world, reference)
-    report = Report(
-        Caller(), current_provider(world), said.id, said.status, said.amount_minor, said.currency, said.at, said.code
-    )
-    await world.database.run(world.scope, lambda tx: hear(tx, [report]), patient=True)
-
-
-def current_provider(world: World) -> Any:
-    return world.gateway.provider
+    provider = world.gateway.provider
+    return Report(Caller(), provider, said.id, said.status, said.amount_minor, said.currency, said.at, said.code)
 
 
 def there(world: World, reference: str) -> TakenPayout:

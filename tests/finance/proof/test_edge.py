@@ -21,11 +21,11 @@ from admitone.finance.gateways.sandbox.gateway import SandboxGateway
 from admitone.finance.gateways.sandbox.simulator import Simulator
 from admitone.finance.ledger.api import Event
 from admitone.finance.proof import routes
-from admitone.finance.proof.checks import provider
 from admitone.finance.proof.model import Check, Verdict
 from admitone.finance.proof.module import MODULE
 from admitone.finance.proof.pages import SENTENCES
 from admitone.finance.proof.proving import prove_everybody, watch
+from admitone.finance.reconciliation.comparing import streams
 from admitone.finance.sales.module import MODULE as SALES
 from admitone.foundation.authority.api import MemberRole, RolePack
 from admitone.kernel.batch import Batcher
@@ -125,7 +125,7 @@ async def test_somebody_is_woken_while_it_is_red_and_no_longer(
     assert "BALANCE org_payable EUR" in alerts[0]["detail"]
     unheard_of(sold, after=-AN_HOUR)
     assert Check.PROVIDER in red(await proved(sold.database, batcher, sold.organization))
-    monkeypatch.setattr(provider, "PAUSE", timedelta(0))
+    monkeypatch.setattr(streams, "PAUSE", timedelta(0))
     away = Simulator(sold.simulator.keys, sold.simulator.journal, faults=Faults(unreachable=10_000))
     with GATEWAYS.wired(Gateways([SandboxGateway.in_process(away)])):
         await proved(sold.database, batcher, sold.organization)
@@ -140,7 +140,7 @@ async def test_somebody_is_woken_while_it_is_red_and_no_longer(
 async def test_somebody_is_woken_when_two_nights_were_not_green(
     sold: World, batcher: Batcher, superuser: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(provider, "PAUSE", timedelta(0))
+    monkeypatch.setattr(streams, "PAUSE", timedelta(0))
     own, desk = sold.organization.uuid, Desk(sold.database, batcher)
 
     async def woken(after: timedelta) -> list[tuple[str, str]]:

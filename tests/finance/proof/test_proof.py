@@ -20,11 +20,11 @@ from admitone.finance.ledger.templates import TEMPLATES
 from admitone.finance.payments.commands.receipts import Decision, apply
 from admitone.finance.payments.model import Status
 from admitone.finance.proof import store
-from admitone.finance.proof.checks import provider
 from admitone.finance.proof.checks.balances import check_balances
 from admitone.finance.proof.checks.provider import check_provider
 from admitone.finance.proof.looking import Look
 from admitone.finance.proof.model import Check, Verdict
+from admitone.finance.reconciliation.comparing import likeness, streams, sums, suspects
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.batch import Batcher
 from admitone.kernel.clock import Clock
@@ -249,7 +249,7 @@ async def test_what_is_in_flight_does_not_hide_what_is_not(
     sold: World, database: Database, batcher: Batcher, monkeypatch: pytest.MonkeyPatch
 ):
     """Also in the same bucket: there is but one here."""
-    monkeypatch.setattr(provider, "BUCKETS", 1)
+    monkeypatch.setattr(sums, "BUCKETS", 1)
     unheard_of(sold, 777)
     unheard_of(sold, 888, "ch_young", after=AN_HOUR)
     findings = await proved(database, batcher, sold.organization)
@@ -263,7 +263,7 @@ async def test_a_look_that_lasts_is_about_when_it_began(sold: World, database: D
     async with Database(database_url, clock=Clock(3 * AN_HOUR)) as later:
 
         async def read(query: Any, *args: Any, **more: Any) -> Any:
-            if query is ledger.transfers_of_types and not posted:
+            if query is ledger.weigh and not posted:
                 sale = {"fee": 0, "transfer": 0, "reference": "ch_meanwhile", "payment": PaymentId.new()}
                 posted.append(await booked(later, sold.scope, a_posting(Event.CAPTURED, gross=1, **sale)))
             return await database.read(more.get("scope", sold.scope), query, *args)
@@ -287,26 +287,26 @@ async def test_what_does_not_fit_is_counted_and_not_named(
     for number in range(40):
         unheard_of(sold, 500, f"ch_{number}")
     every = (await proved(database, batcher, sold.organization))[P]
-    monkeypatch.setattr(provider, "MOST_SEEN", 10)
+    monkeypatch.setattr(suspects, "MOST_SEEN", 10)
     some = (await proved(database, batcher, sold.organization))[P]
     assert (every.differing, set(words(every))) == (40, {"MISSING_HERE"})
     assert some.verdict is Verdict.RED
     assert 10 < some.differing <= 40
     assert {*words(some)} == {"MISSING_HERE", "MORE"}
     assert some.figures.counts["missingHere"] <= 10
-    monkeypatch.setattr(provider, "BUCKETS", 1)
+    monkeypatch.setattr(sums, "BUCKETS", 1)
     none = (await proved(database, batcher, sold.organization))[P]
     assert (none.verdict, words(none)) == (Verdict.RED, ["MORE"])
 
 
 def test_whatever_touches_the_providers_side_is_compared_or_says_why_not():
     touching = {
-        leg.entry for legs in TEMPLATES.values() for leg in legs if {leg.debit, leg.credit} & provider.PROVIDERS_SIDE
+        leg.entry for legs in TEMPLATES.values() for leg in legs if {leg.debit, leg.credit} & likeness.PROVIDERS_SIDE
     }
-    compared = {*provider.KINDS, *provider.KINDS.values(), MovementKind.APPLICATION_FEE}
-    assert touching | {*MovementKind} <= compared | provider.NOT_COMPARED.keys()
-    assert compared & provider.NOT_COMPARED.keys() == set()
-    assert all(provider.NOT_COMPARED.values())
+    compared = {*likeness.KINDS, *likeness.KINDS.values(), likeness.SAYS_ITSELF, MovementKind.APPLICATION_FEE}
+    assert touching | {*MovementKind} <= compared | likeness.NOT_COMPARED.keys()
+    assert compared & likeness.NOT_COMPARED.keys() == set()
+    assert all(likeness.NOT_COMPARED.values())
 
 
 async def test_a_refund_that_had_arrived_and_came_back_is_compared(old: World, database: Database, batcher: Batcher):
@@ -337,7 +337,7 @@ async def test_money_that_paid_after_all_was_given_once(old: World, database: Da
 async def test_two_differences_do_not_cancel_each_other_out(
     sold: World, database: Database, batcher: Batcher, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(provider, "BUCKETS", 1)
+    monkeypatch.setattr(sums, "BUCKETS", 1)
     unheard_of(sold, 500, "ch_more")
     unheard_of(sold, -500, "ch_less")
     findings = await proved(database, batcher, sold.organization)
@@ -347,7 +347,7 @@ async def test_two_differences_do_not_cancel_each_other_out(
 async def test_a_provider_that_does_not_answer_leaves_it_unknown(
     sold: World, database: Database, batcher: Batcher, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(provider, "PAUSE", timedelta(0))
+    monkeypatch.setattr(streams, "PAUSE", timedelta(0))
     away = Simulator(sold.simulator.keys, sold.simulator.journal, faults=Faults(unreachable=10_000))
     with GATEWAYS.wired(Gateways([SandboxGateway.in_process(away)])):
         findings = await proved(database, batcher, sold.organization)
@@ -413,7 +413,8 @@ async def test_a_page_of_one_finds_what_a_page_of_many_finds(
     many = await proved(database, batcher, sold.organization)
     monkeypatch.setattr(ledger, "fold_again", partial(ledger.fold_again, most=1))
     monkeypatch.setattr(ledger, "check_deltas", partial(ledger.check_deltas, most=1))
-    monkeypatch.setattr(ledger, "transfers_of_types", partial(ledger.transfers_of_types, most=1))
+    monkeypatch.setattr(ledger, "weigh", partial(ledger.weigh, most=1))
+    monkeypatch.setattr(ledger, "list_placed", partial(ledger.list_placed, most=1))
     monkeypatch.setattr(ledger, "verify_chain", partial(ledger.verify_chain, most=1))
     monkeypatch.setattr(ledger, "verify_tail", partial(ledger.verify_tail, most=1))
     one = await proved(database, batcher, sold.organization)

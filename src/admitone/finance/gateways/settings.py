@@ -2,7 +2,8 @@
 
 Promise: the sandbox takes no money, so it never stands where money is real; whoever asks for both is told so at the
 start, and so is whoever asks for nothing where something must be said. A provider that is named has everything that it
-needs, for the mode that we are in, or nothing starts, and everything that is wrong is named at once.
+needs, for the mode that we are in, or nothing starts, and everything that is wrong is named at once. On a person's own
+machine Stripe alone may lack its keys: it is left out then, and paid checkouts say so (`CONFIG_STRIPE_KEY_MISSING`).
 """
 
 import re
@@ -21,6 +22,7 @@ from admitone.finance.gateways.sandbox.keys import Keys
 from admitone.finance.gateways.stripe import keys as stripe
 from admitone.kernel.config import Config, ConfigurationProblem, Key, When, at_least, reads
 from admitone.kernel.outbound import Outbound
+from admitone.kernel.telemetry import logger
 
 if TYPE_CHECKING:
     from admitone.finance.gateways.port import Gateway
@@ -141,16 +143,16 @@ KEYS: Final = (
     GATEWAYS_KEY,
     SANDBOX_URL,
     SANDBOX_SECRET,
-    STRIPE_KEY,
-    STRIPE_WEBHOOK_SECRET,
-    STRIPE_CONNECT_SECRET,
-    STRIPE_URL,
     MERCADOPAGO_TOKEN,
     MERCADOPAGO_WEBHOOK_SECRET,
     MERCADOPAGO_PAYER_EMAIL,
     MERCADOPAGO_URL,
     OPENPIX_APP_ID,
     OPENPIX_URL,
+    STRIPE_KEY,
+    STRIPE_WEBHOOK_SECRET,
+    STRIPE_CONNECT_SECRET,
+    STRIPE_URL,
 )
 
 
@@ -163,7 +165,15 @@ def providers(config: Config) -> tuple[Provider, ...]:
 
 
 def gateways_of(config: Config, outbound: Outbound) -> "list[Gateway]":
-    return [CONNECTIONS[each].connect(config, outbound) for each in providers(config)]
+    """In the order in which they are preferred."""
+    gateways: list[Gateway] = []
+    for each in providers(config):
+        connection = CONNECTIONS[each]
+        if connection.is_left_out(config):
+            logger().error("gateway.left_out", source=each.value, reason=" ".join(connection.missing(config)))
+        else:
+            gateways.append(connection.connect(config, outbound))
+    return gateways
 
 
 def _is_live(config: Config) -> bool:
@@ -205,8 +215,17 @@ class Connection:
     objections: Callable[[Config], Iterator[str]]
     """What is given and cannot be so, in the mode that we are in."""
 
+    may_be_left_out: bool = False
+    """On a person's own machine, while something is missing."""
+
+    def missing(self, config: Config) -> list[str]:
+        return [f"{key.name} is missing: expected {key.help}." for key in self.needs if not config.find(key)]
+
+    def is_left_out(self, config: Config) -> bool:
+        return self.may_be_left_out and not config.in_production and bool(self.missing(config))
+
     def problems(self, config: Config) -> list[str]:
-        missing = [f"{key.name} is missing: expected {key.help}." for key in self.needs if not config.find(key)]
+        missing = [] if self.is_left_out(config) else self.missing(config)
         return [*missing, *self.objections(config)]
 
 
@@ -225,9 +244,12 @@ def _stripe(config: Config, outbound: Outbound) -> "Gateway":
     from admitone.finance.gateways.stripe.gateway import StripeGateway
     from admitone.finance.gateways.stripe.way import API_URL
 
-    keys = stripe.Keys(config.get(STRIPE_KEY), config.get(STRIPE_WEBHOOK_SECRET), config.get(STRIPE_CONNECT_SECRET))
     given = config.find(STRIPE_URL)
-    return StripeGateway(keys, _provider_url(given) if given else API_URL, outbound)
+    return StripeGateway(stripe_keys(config), _provider_url(given) if given else API_URL, outbound)
+
+
+def stripe_keys(config: Config) -> stripe.Keys:
+    return stripe.Keys(config.get(STRIPE_KEY), config.get(STRIPE_WEBHOOK_SECRET), config.get(STRIPE_CONNECT_SECRET))
 
 
 def _stripe_mode(config: Config) -> Iterator[str]:
@@ -275,7 +297,9 @@ def _real_address(config: Config, key: Key) -> Iterator[str]:
 
 CONNECTIONS: Final[Mapping[Provider, Connection]] = {
     Provider.SANDBOX: Connection((), _sandbox, _no_game),
-    Provider.STRIPE: Connection((STRIPE_KEY, STRIPE_WEBHOOK_SECRET, STRIPE_CONNECT_SECRET), _stripe, _stripe_mode),
+    Provider.STRIPE: Connection(
+        (STRIPE_KEY, STRIPE_WEBHOOK_SECRET, STRIPE_CONNECT_SECRET), _stripe, _stripe_mode, may_be_left_out=True
+    ),
     Provider.MERCADOPAGO: Connection(
         (MERCADOPAGO_TOKEN, MERCADOPAGO_WEBHOOK_SECRET, MERCADOPAGO_PAYER_EMAIL), _mercadopago, _mercadopago_mode
     ),

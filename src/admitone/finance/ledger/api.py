@@ -1,5 +1,6 @@
 """The door for other packages: post, and ask."""
 
+from admitone.finance.ledger.clearing import Uncleared, UnclearedPage, list_uncleared, list_uncleared_by_reference
 from admitone.finance.ledger.exporting import BEGINNING, Form, export_end, export_page, headings, row_of
 from admitone.finance.ledger.model import (
     CHART,
@@ -40,11 +41,22 @@ from admitone.finance.ledger.recounting import (
     check_deltas,
     fold_again,
     folded_balances,
-    transfers_of_types,
 )
 from admitone.finance.ledger.rolling import Rolled, roll, roll_everybody, roll_out
 from admitone.finance.ledger.sealing import Fault, FaultKind
 from admitone.finance.ledger.verification import ChainPage, TailPage, verify_chain, verify_tail
+from admitone.finance.ledger.weighing import (
+    Likeness,
+    Name,
+    Placed,
+    PlacedPage,
+    Span,
+    Weighed,
+    WeighedPage,
+    Weighing,
+    list_placed,
+    weigh,
+)
 
 __all__ = (
     "BEGINNING",
@@ -65,17 +77,27 @@ __all__ = (
     "Form",
     "Heap",
     "Holding",
+    "Likeness",
+    "Name",
     "NoSuchTemplate",
+    "Placed",
+    "PlacedPage",
     "PlannedTransfer",
     "Posted",
     "PostedOtherwise",
     "Posting",
     "Rolled",
     "Sides",
+    "Span",
     "TailPage",
     "Transfer",
     "TransferId",
     "TrialBalance",
+    "Uncleared",
+    "UnclearedPage",
+    "Weighed",
+    "WeighedPage",
+    "Weighing",
     "WrongAmounts",
     "accounts_of",
     "balance_as_of",
@@ -88,7 +110,10 @@ __all__ = (
     "fold_again",
     "folded_balances",
     "headings",
+    "list_placed",
     "list_transfers_of",
+    "list_uncleared",
+    "list_uncleared_by_reference",
     "net_of",
     "post",
     "preview",
@@ -97,8 +122,8 @@ __all__ = (
     "roll_out",
     "row_of",
     "statement",
-    "transfers_of_types",
     "trial_balance",
     "verify_chain",
     "verify_tail",
+    "weigh",
 )

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import msgspec
 
-from admitone.finance.ledger.model import Account, EntryType, Holding, Transfer
+from admitone.finance.ledger.model import Account, Holding, Transfer
 from admitone.finance.ledger.policy import Delta, movements_of
 from admitone.finance.ledger.store import recounting as store
 from admitone.finance.ledger.store import seals
@@ -110,13 +110,6 @@ async def check_deltas(tx: Tx, after: UUID = FIRST, most: int = DELTAS) -> Delta
         for fault in _faults_of(delta, [found[each] for each in delta.transfers if each in found])
     ]
     return DeltaPage(len(deltas), len(found), tuple(faults), deltas[-1].id if deltas else after)
-
-
-async def transfers_of_types(
-    tx: Tx, types: Sequence[EntryType], after: UUID = FIRST, most: int = PAGE
-) -> list[Transfer]:
-    """The transfers of these types after that one, by their ids."""
-    return await store.list_of_types(tx, after, types, most)
 
 
 def add(sums: dict[Heap, Sides], heap: Heap, moved: Sides) -> None:

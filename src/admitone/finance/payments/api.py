@@ -1,6 +1,6 @@
 """The door for other packages: what happened to payments is recorded here, and asked here."""
 
-from admitone.finance.payments.asking import refusal_of
+from admitone.finance.payments.asking import Clerk, refusal_of
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.commissions import Commission, hold_commissions, keep_commissions
 from admitone.finance.payments.commands.dues import Due, Fallen, fall_due
@@ -12,7 +12,7 @@ from admitone.finance.payments.commands.refunding import (
     begin_refunds,
     plan_refunds,
 )
-from admitone.finance.payments.errands import ask_for_fees
+from admitone.finance.payments.errands import ask_about_pix, ask_for_fees
 from admitone.finance.payments.errors import NotRefundable, PaymentNotFound, RefundTooMuch
 from admitone.finance.payments.model import (
     PAID,
@@ -21,6 +21,7 @@ from admitone.finance.payments.model import (
     Owner,
     Payment,
     Recorded,
+    RefundState,
     Status,
     Told,
     is_paid,
@@ -31,6 +32,7 @@ from admitone.finance.payments.store.payments import (
     count_payments,
     find_payments,
     find_statuses,
+    find_through,
     list_payments,
     lock_payments,
 )
@@ -42,6 +44,7 @@ __all__ = (
     "PAID",
     "AccountTold",
     "Belonging",
+    "Clerk",
     "Commission",
     "Due",
     "Fallen",
@@ -52,12 +55,14 @@ __all__ = (
     "PaymentNotFound",
     "PlannedRefund",
     "Recorded",
+    "RefundState",
     "RefundTooMuch",
     "RefundWanted",
     "Refunding",
     "Status",
     "Told",
     "ToldDispute",
+    "ask_about_pix",
     "ask_for_fees",
     "begin_refunds",
     "change_accounts",
@@ -69,6 +74,7 @@ __all__ = (
     "find_owners",
     "find_payments",
     "find_statuses",
+    "find_through",
     "hold_commissions",
     "is_paid",
     "keep_commissions",

@@ -33,7 +33,7 @@ from admitone.finance.payments.policy import Receipt, asked_at
 from admitone.finance.payments.store import receipts as receipt_store
 from admitone.finance.payments.store import sweeping
 from admitone.finance.payments.store.accounts import find_accounts
-from admitone.finance.payments.store.payments import find_facts
+from admitone.finance.payments.store.facts import find_facts
 from admitone.finance.payments.store.sweeping import SWEEPING, Left
 from admitone.finance.sources.api import LatePayment, PaymentId
 from admitone.kernel.alerts import (
@@ -272,6 +272,23 @@ async def _fetch_fees(desk: Desk, caller: Caller, since: datetime, only: Organiz
         return await desk.database.read(SWEEPING, sweeping.list_without_fee, since, only, after, PAGE)
 
     await _sweep(page, ask)
+
+
+async def ask_about_pix(desk: Desk, caller: Caller, since: datetime) -> int:
+    """Ask for every PIX charge that waits, and whose time did not end before that instant: what is paid there is
+    recorded, what ended there is closed (PAY-055). How many there were."""
+    clerk, asked = Clerk.at(desk), 0
+
+    async def ask(left: Left) -> object:
+        nonlocal asked
+        asked += 1
+        return await clerk.ask(left.organization, left.payment, caller)
+
+    async def page(after: Left | None) -> list[Left]:
+        return await desk.database.read(SWEEPING, sweeping.list_pending_pix, since, after, PAGE)
+
+    await _sweep(page, ask)
+    return asked
 
 
 async def _sweep(

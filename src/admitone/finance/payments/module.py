@@ -71,6 +71,7 @@ MODULE = Module(
         "store.payments.FIND_OWN",
         "store.sweeping.LIST_UNSETTLED",
         "store.sweeping.LIST_OVERDUE",
+        "store.sweeping.LIST_PENDING_PIX",
         "store.sweeping.LIST_WITHOUT_FEE",
         "store.sweeping.LIST_WITHOUT_FEE_OF",
     ),

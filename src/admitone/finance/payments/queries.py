@@ -12,6 +12,7 @@ from admitone.finance.payments.onboarding import missing_of
 from admitone.finance.payments.policy import Happened
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store.accounts import find_accounts
+from admitone.finance.payments.store.facts import find_facts
 from admitone.finance.payments.store.standing import find_hold
 from admitone.finance.sources.api import PaymentId
 from admitone.foundation.organizations import api as organizations
@@ -40,7 +41,7 @@ class ToldDispute(msgspec.Struct, frozen=True):
 
 async def find_disputes(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, list[ToldDispute]]:
     """Every dispute of these payments that a provider told of, the first one first."""
-    return {own: disputes_in(facts) for own, facts in (await store.find_facts(tx, ids)).items()}
+    return {own: disputes_in(facts) for own, facts in (await find_facts(tx, ids)).items()}
 
 
 def disputes_in(facts: Sequence[RecordedFact]) -> list[ToldDispute]:

@@ -190,7 +190,7 @@ def test_events_are_about_their_charge_and_tell_what_they_can(type: str, said: A
 def test_events_that_are_not_about_a_charge_mean_nothing(type: str, charge: Any):  # noqa: A002
     if type.endswith("REFUND_RECEIVED") and charge is not None:
         pytest.skip("that is one of a charge which cannot be read")
-    event = read_event(an_event(type, charge=charge), "openpix", livemode=False)
+    event = read_event(an_event(type, charge=charge, pix={"endToEndId": "D1", "time": PAID}), "openpix", livemode=False)
     assert (event.topic, event.refs, event.facts) == (Topic.NOTHING, (), ())
 
 

@@ -127,18 +127,20 @@ def envelope_of(payload: bytes, source: str, *, livemode: bool) -> tuple[Envelop
 
 def read_event(payload: bytes, source: str, *, livemode: bool) -> ProviderEvent:
     envelope, event = envelope_of(payload, source, livemode=livemode)
-    charge, paid = _charge_in(event), event.original_transaction or event.pix
+    kind, charge = _type_of(event), _charge_in(event)
+    # What `pix` is of a refund is the refund itself.
+    paid = event.original_transaction if kind in OF_REFUND else event.pix
     name = Ref(ObjectType.CHARGE, charge.transaction_id) if charge else None
     bank = Ref(ObjectType.CHARGE, paid.end_to_end_id) if paid and paid.end_to_end_id else None
-    match _type_of(event):
-        case kind if kind in OF_CHARGE and charge and name:
-            facts = sorted(_facts_of(charge), key=lambda each: each.at)
-            return ProviderEvent(envelope, Topic.CHARGE, (name, bank) if bank else (name,), tuple(facts))
-        case kind if kind in OF_CHARGE:
-            raise Malformed
-        case kind if kind in OF_REFUND and (about := name or bank):
-            return ProviderEvent(envelope, Topic.CHARGE, (about,))
-    return ProviderEvent(envelope, Topic.NOTHING)
+    about = name or bank
+    if kind in OF_REFUND and about:
+        return ProviderEvent(envelope, Topic.CHARGE, (about,))
+    if kind not in OF_CHARGE:
+        return ProviderEvent(envelope, Topic.NOTHING)
+    if charge is None or name is None:
+        raise Malformed
+    facts = sorted(_facts_of(charge), key=lambda each: each.at)
+    return ProviderEvent(envelope, Topic.CHARGE, (name, bank) if bank else (name,), tuple(facts))
 
 
 def _type_of(event: Event) -> str:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from admitone.finance.gateways.sandbox.simulator import Simulator
 
 PAGE: Final = 100
+MOVEMENTS: Final = 1_000
+"""A page of the books, which are read as a whole."""
 SMALLEST: Final = 1
 LARGEST: Final = 10**12
 
@@ -193,19 +195,19 @@ def look(books: "Simulator", path: str) -> bytes:
             seen = Found(data=[each for each in found if each is not None])
         case ["v1", "events"]:
             after, since = _number(asked, "after"), _number(asked, "since")
-            seen = _page(books.journal.list_events(after, since, PAGE + 1))
+            seen = _page(books.journal.list_events(after, since, PAGE + 1), PAGE)
         case ["v1", "movements"]:
             organization = asked.get("organization", "")
             after, since = _number(asked, "after"), _number(asked, "since")
-            seen = _page(books.journal.list_movements(organization, after, since * MILLION, PAGE + 1))
+            seen = _page(books.journal.list_movements(organization, after, since * MILLION, MOVEMENTS + 1), MOVEMENTS)
         case _:
             raise No("resource_missing", "there is nothing here", status=404)
     return msgspec.json.encode(seen)
 
 
-def _page(rows: list[tuple[int, bytes]]) -> Found:
-    shown = rows[:PAGE]
-    more = str(shown[-1][0]) if len(rows) > PAGE else None
+def _page(rows: list[tuple[int, bytes]], most: int) -> Found:
+    shown = rows[:most]
+    more = str(shown[-1][0]) if len(rows) > most else None
     return Found(data=[msgspec.Raw(body) for _, body in shown], next=more)
 
 

@@ -1,14 +1,11 @@
 """Balances as they were folded, and the transfers that they were folded from."""
 
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
-from admitone.finance.ledger.model import EntryType, Transfer
 from admitone.finance.ledger.policy import Delta
-from admitone.finance.ledger.store.transfers import COLUMNS, transfer_in
 from admitone.kernel.db import Record, Tx
 
 # Seals and balances are written together, so in one statement they are of one moment: the balances are the fold of
@@ -81,17 +78,6 @@ LIST_DELTAS = """
 """
 
 
-LIST_OF_TYPES = f"""
-    SELECT {COLUMNS}
-      FROM ledger.transfer AS t
-     WHERE t.organization_id = $1
-       AND t.id > $2
-       AND t.entry_type = ANY($3::text[])
-     ORDER BY t.id
-     LIMIT $4
-"""  # noqa: S608, of constants
-
-
 async def list_folded(tx: Tx, limit: int) -> list[Record]:
     return await tx.fetch(LIST_FOLDED, limit)
 
@@ -103,7 +89,3 @@ async def sum_foldable(tx: Tx, after: UUID, limit: int, until: int) -> list[Reco
 async def list_deltas(tx: Tx, after: UUID, limit: int) -> list[Delta]:
     rows: list[dict[str, Any]] = [dict(row) for row in await tx.fetch(LIST_DELTAS, after, limit)]
     return [msgspec.convert(row, Delta) for row in rows]
-
-
-async def list_of_types(tx: Tx, after: UUID, types: Sequence[EntryType], limit: int) -> list[Transfer]:
-    return [transfer_in(row) for row in await tx.fetch(LIST_OF_TYPES, after, types, limit)]

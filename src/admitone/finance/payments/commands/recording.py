@@ -44,6 +44,7 @@ from admitone.finance.payments.model import (
 from admitone.finance.payments.policy import Happened, Receipt, RefundEnd, Standing, fold, receipts_of, way
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import receipts as receipt_store
+from admitone.finance.payments.store.facts import find_facts, insert_facts
 from admitone.finance.payments.store.payments import Move
 from admitone.finance.payments.store.references import Belonging, claim_refs
 from admitone.finance.payments.store.subjects import insert_subjects
@@ -171,7 +172,7 @@ def _claims(told: Told, history: History | None) -> list[Belonging]:
 async def read_histories(tx: Tx, inputs: Sequence[_About]) -> dict[PaymentId, History]:
     """The payments that these inputs are about, held until the end, with everything that happened to them."""
     payments = await store.lock_payments(tx, inputs)
-    facts = await store.find_facts(tx, payments)
+    facts = await find_facts(tx, payments)
     return {own: History(payment, facts[own]) for own, payment in payments.items()}
 
 
@@ -191,7 +192,7 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
     booked = {posting.payment for posting in postings}
     if postings:
         await ledger.post(tx, postings)
-    await store.insert_facts(tx, {own: history.news for own, history in changed.items()})
+    await insert_facts(tx, {own: history.news for own, history in changed.items()})
     await store.stand(tx, [*moves.values()])
     await insert_subjects(tx, [move.payment for move in moves.values() if move.is_applied_now])
     await _keep_receipts(tx, changed, rivals)

@@ -31,6 +31,7 @@ from admitone.finance.payments.model import (
 from admitone.finance.payments.policy import Happened
 from admitone.finance.payments.store import intents as intent_store
 from admitone.finance.payments.store import payments as store
+from admitone.finance.payments.store.facts import find_facts
 from admitone.finance.payments.store.intents import Settlement
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.commands import command
@@ -156,7 +157,7 @@ def _intent(history: History, wanted: RefundWanted, begun: RecordedFact) -> Gate
 async def plan_refunds(tx: Tx, wanted: Sequence[RefundWanted]) -> list[PlannedRefund | Refusal]:
     """What `begin_refunds` would do now, and the provider would be asked; nothing is written."""
     payments = await store.find_payments(tx, [each.payment for each in wanted])
-    facts = await store.find_facts(tx, payments)
+    facts = await find_facts(tx, payments)
     histories = {own: History(payment, facts[own]) for own, payment in payments.items()}
     plans: list[PlannedRefund | Refusal] = []
     for each in wanted:

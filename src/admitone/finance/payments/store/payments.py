@@ -1,21 +1,18 @@
 """Payments, their facts and what was asked of providers for them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
-from admitone.finance.gateways.api import FactKind, Provider
+from admitone.finance.gateways.api import Provider
 from admitone.finance.payments.model import (
-    OURS,
     Checkout,
     FeesStatus,
     Payment,
     PaymentMethod,
     Reason,
-    RecordedFact,
     RefundState,
     Scenario,
     Status,
@@ -259,41 +256,13 @@ MARK_UNREADABLE = """
 """
 
 
-INSERT_FACTS = Insert(
-    "payments.payment_fact",
-    {
-        "payment_id": "uuid",
-        "key": "text",
-        "ordinal": "integer",
-        "kind": "text",
-        "at": "timestamptz",
-        "reference": "text",
-        "amount_minor": "bigint",
-        "currency": "text",
-        "total_minor": "bigint",
-        "fee_minor": "bigint",
-        "code": "text",
-        "charge": "text",
-        "order_key": "text",
-        "recorded_at": "timestamptz",
-    },
-    attributes={"order_key": "order"},
-)
-
-
-FIND_FACTS = """
-    SELECT payment_id, key, ordinal, kind, at, reference, amount_minor, currency, total_minor, fee_minor, code,
-           charge, order_key
-      FROM payments.payment_fact
+FIND_THROUGH = """
+    SELECT id
+      FROM payments.payment
      WHERE organization_id = $1
-       AND payment_id = ANY($2::uuid[])
-     ORDER BY payment_id, ordinal
+       AND id = ANY($2::uuid[])
+       AND provider = ANY($3::text[])
 """
-
-
-class FactRow(RecordedFact, frozen=True, kw_only=True):
-    payment_id: UUID
-    recorded_at: datetime
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -332,6 +301,13 @@ async def find_decisive(tx: Tx, checkouts: Collection[Checkout]) -> dict[Source,
 async def find_payments(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, Payment]:
     rows = await tx.fetch(FIND_PAYMENTS, sorted(each.uuid for each in ids))
     return {PaymentId(row["id"]): payment_of(row) for row in rows}
+
+
+async def find_through(tx: Tx, ids: Collection[PaymentId], providers: Collection[Provider]) -> set[PaymentId]:
+    """Those that go through one of these providers."""
+    named = [provider.value for provider in providers]
+    rows = await tx.fetch(FIND_THROUGH, sorted(each.uuid for each in ids), named)
+    return {PaymentId(row["id"]) for row in rows}
 
 
 async def list_payments(tx: Tx, before: UUID, status: str | None, limit: int) -> list[Payment]:
@@ -409,22 +385,6 @@ async def mark_unreadable(tx: Tx, words: Mapping[PaymentId, str]) -> None:
     await tx.execute_exactly(len(ordered), MARK_UNREADABLE, tx.now, ids, said)
 
 
-async def insert_facts(tx: Tx, facts: Mapping[PaymentId, Sequence[RecordedFact]]) -> None:
-    rows = [
-        FactRow(payment_id=payment.uuid, recorded_at=tx.now, **msgspec.structs.asdict(fact))
-        for payment, each in sorted(facts.items())
-        for fact in each
-    ]
-    await tx.insert_exactly(INSERT_FACTS, rows)
-
-
-async def find_facts(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, list[RecordedFact]]:
-    found: dict[PaymentId, list[RecordedFact]] = {payment: [] for payment in payments}
-    for row in await tx.fetch(FIND_FACTS, sorted(each.uuid for each in payments)):
-        found[PaymentId(row["payment_id"])].append(_fact(row))
-    return found
-
-
 def payment_of(row: Record) -> Payment:
     return Payment(
         id=PaymentId(row["id"]),
@@ -465,22 +425,4 @@ def payment_of(row: Record) -> Payment:
         changed_at=row["changed_at"],
         expires_at=row["expires_at"],
         unreadable_status=row["unreadable_status"],
-    )
-
-
-def _fact(row: Record) -> RecordedFact:
-    kind = row["kind"]
-    return RecordedFact(
-        kind=kind if kind in OURS else FactKind(kind),
-        key=row["key"],
-        at=row["at"],
-        reference=row["reference"],
-        amount_minor=row["amount_minor"],
-        currency=row["currency"],
-        total_minor=row["total_minor"],
-        fee_minor=row["fee_minor"],
-        code=row["code"],
-        charge=row["charge"],
-        order=row["order_key"],
-        ordinal=row["ordinal"],
     )

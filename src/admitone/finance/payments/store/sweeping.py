@@ -38,6 +38,17 @@ LIST_OVERDUE = """
 """
 
 
+LIST_PENDING_PIX = """
+    SELECT organization_id, id AS payment_id, 'OPEN' AS action, expires_at AS since, id
+      FROM payments.payment
+     WHERE status IN ('CREATED', 'PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED')
+       AND (expires_at, id) > ($1, $2)
+       AND method = 'PIX'
+     ORDER BY expires_at, id
+     LIMIT $3
+"""
+
+
 # Ids are made in the order of time.
 LIST_WITHOUT_FEE = """
     SELECT organization_id, id AS payment_id
@@ -91,6 +102,12 @@ async def list_unsettled(tx: PlatformTx, before: datetime, after: Left | None, l
 async def list_overdue(tx: PlatformTx, before: datetime, after: Left | None, limit: int) -> list[Left]:
     place = (after.since, after.id) if after else (BEFORE_ALL, FIRST)
     return [_placed(row) for row in await tx.fetch(LIST_OVERDUE, before, *place, limit)]
+
+
+async def list_pending_pix(tx: PlatformTx, since: datetime, after: Left | None, limit: int) -> list[Left]:
+    """PIX that nobody has paid or closed, of which the time ended after that instant, or has not ended."""
+    place = (after.since, after.id) if after else (since, FIRST)
+    return [_placed(row) for row in await tx.fetch(LIST_PENDING_PIX, *place, limit)]
 
 
 async def list_without_fee(

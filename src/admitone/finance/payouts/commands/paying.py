@@ -44,6 +44,7 @@ from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import PLATFORM_ORGANIZATION
 from admitone.kernel.scope import Caller
+from admitone.kernel.telemetry import logger
 
 LONGEST_CODE = 100
 
@@ -143,33 +144,34 @@ async def take_answers(tx: Tx, answers: Sequence[Answer]) -> list[Payout | Refus
 async def hear(tx: Tx, reports: Sequence[Report]) -> None:
     """What providers say of payouts by themselves: kept, and of ours, what follows from it; of a payout that we cannot
     have anything to do with, somebody is told (MOR-035)."""
+    by_provider: dict[Provider, dict[str, Report]] = {}
+    for each in sorted(reports, key=lambda each: each.at):
+        by_provider.setdefault(each.provider, {})[each.reference] = each
+    for provider, said in sorted(by_provider.items()):
+        await _hold(tx, {each.id for each in (await store.find_by_reference(tx, provider, said)).values()})
     fresh = await store.put_reported(tx, reports)
     known = await payments.find_accounts(tx)
-    for provider in sorted({each.provider for each in reports}):
-        said = {each.reference: each for each in reports if each.provider is provider}
+    for provider, said in sorted(by_provider.items()):
         ours = await store.find_by_reference(tx, provider, said)
-        await settle_reported(tx, provider, ours, said)
+        await _settle_reported(tx, ours, said)
         has_account = any(own[0] is provider for own in known) and tx.scope.organization != PLATFORM_ORGANIZATION
         for reference, each in said.items():
             if reference not in ours and not has_account and (provider, reference) in fresh:
                 tx.publish(each.caller, _unknown(provider, each))
 
 
-async def settle_reported(tx: Tx, provider: Provider, ours: Mapping[str, Payout], said: Mapping[str, Report]) -> None:
-    """Of ours, by the provider's ids."""
-    if not ours:
-        return
-    await store.claim_reported(tx, {(provider, reference): each.id for reference, each in ours.items()})
+async def _settle_reported(tx: Tx, ours: Mapping[str, Payout], said: Mapping[str, Report]) -> None:
+    """Of ours, by the provider's ids: what is kept of what it told counts, which may be more than it says now."""
     found = await _hold(tx, {each.id for each in ours.values()})
-    told = await store.find_reported(tx, provider, ours)
     ends = _Ends()
-    for reference, each in ours.items():
-        caller, payout, report = said[reference].caller, found[each.id], told[reference]
-        is_odd = _differs(payout, report) or _contradicts(payout, report)
-        if is_odd:
-            tx.publish(caller, _unknown(provider, report, each.id))
-        else:
-            ends.end(payout, report, caller)
+    for provider in {each.provider for each in found.values()}:
+        told = await store.find_reported(tx, provider, ours)
+        for reference, report in told.items():
+            payout, caller = found[ours[reference].id], said[reference].caller
+            if _differs(payout, report) or _contradicts(payout, report):
+                tx.publish(caller, _unknown(provider, report, payout.id))
+            else:
+                ends.end(payout, report, caller)
     await _settle(tx, ends)
 
 
@@ -260,14 +262,27 @@ async def _settle(tx: Tx, ends: _Ends) -> None:
 
 async def _know(tx: Tx, ends: _Ends) -> None:
     """Whose they are, for whatever the provider tells of them; and what it has told already."""
-    taken = [each for each in ends.taken if each.reference]
-    refs = [Belonging(each.provider, Ref(ObjectType.PAYOUT, each.reference or ""), None) for each in taken]
-    await payments.put_refs(tx, refs)
-    await store.claim_reported(tx, {(each.provider, each.reference or ""): each.id for each in taken})
-    for provider in {each.provider for each in taken}:
-        ours = {each.reference or "": each for each in taken if each.provider is provider}
-        for reference, told in (await store.find_reported(tx, provider, ours)).items():
-            ends.end(ours[reference], told, ends.callers[ours[reference].id])
+    taken = {each.reference: each for each in ends.taken if each.reference is not None}
+    refs = [Belonging(each.provider, Ref(ObjectType.PAYOUT, own), None) for own, each in taken.items()]
+    for foreign in await payments.put_refs(tx, refs):
+        logger().error("payout.foreign_reference", payoutId=str(taken[foreign.id].id))
+    await store.claim_reported(tx, [_noted(own, each) for own, each in taken.items()])
+    for provider in {each.provider for each in taken.values()}:
+        for reference, told in (await store.find_reported(tx, provider, taken)).items():
+            ends.end(taken[reference], told, ends.callers[taken[reference].id])
+
+
+def _noted(reference: str, payout: Payout) -> Reported:
+    return Reported(
+        payout.provider,
+        reference,
+        PayoutStatus.PENDING,
+        payout.amount_minor,
+        payout.currency,
+        "",
+        payout.created_at,
+        payout.id,
+    )
 
 
 def _steps(ends: _Ends) -> list[list[store.Move]]:

@@ -1,6 +1,6 @@
 """Payouts, and what providers say of them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import date, datetime
 from uuid import UUID
 
@@ -143,16 +143,23 @@ FIND_REPORTED = """
 """
 
 
-CLAIM_REPORTED = """
-    UPDATE payouts.reported AS r
-       SET payout_id = v.payout_id
-      FROM unnest($2::text[], $3::text[], $4::uuid[]) AS v(provider, reference, payout_id)
-     WHERE r.organization_id = $1
-       AND r.reference = ANY($3::text[])
-       AND r.provider = ANY($2::text[])
-       AND r.provider = v.provider
-       AND r.reference = v.reference
-"""
+# Whoever is second, the provider's word or our own note of what it took, waits here for the first, and sees it then.
+CLAIM_REPORTED = Insert(
+    "payouts.reported",
+    {
+        "provider": "text",
+        "reference": "text",
+        "status": "text",
+        "amount_minor": "bigint",
+        "currency": "text",
+        "code": "text",
+        "at": "timestamptz",
+        "payout_id": "uuid",
+        "created_at": "timestamptz",
+    },
+    on_conflict="(organization_id, provider, reference) DO UPDATE SET payout_id = excluded.payout_id",
+    attributes={"payout_id": "payout"},
+)
 
 
 LIST_REPORTED = """
@@ -205,6 +212,10 @@ class Move(msgspec.Struct, frozen=True):
 
 
 class _Told(Report, frozen=True, kw_only=True):
+    created_at: datetime
+
+
+class _Claimed(Reported, frozen=True, kw_only=True):
     created_at: datetime
 
 
@@ -271,11 +282,11 @@ async def find_reported(tx: Tx, provider: Provider, references: Collection[str])
     return {row["reference"]: _reported(row) for row in rows}
 
 
-async def claim_reported(tx: Tx, ours: Mapping[tuple[Provider, str], PayoutId]) -> None:
-    """These are payouts of ours."""
-    ordered = sorted(ours.items())
-    providers, references = [own[0].value for own, _ in ordered], [own[1] for own, _ in ordered]
-    await tx.execute(CLAIM_REPORTED, providers, references, [payout.uuid for _, payout in ordered])
+async def claim_reported(tx: Tx, taken: Sequence[Reported]) -> None:
+    """These are payouts of ours, whatever was told of them before."""
+    ordered = sorted(taken, key=lambda each: (each.provider, each.reference))
+    rows = [_Claimed(**msgspec.structs.asdict(each), created_at=tx.now) for each in ordered]
+    await tx.insert_exactly(CLAIM_REPORTED, rows)
 
 
 async def list_reported(tx: Tx, before: tuple[datetime, str], limit: int) -> list[Reported]:
