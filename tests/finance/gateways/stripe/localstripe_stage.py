@@ -16,7 +16,7 @@ from aiohttp import web
 from admitone.finance.gateways.stripe.gateway import StripeGateway
 from admitone.finance.gateways.stripe.keys import Keys
 from admitone.kernel.outbound import Outbound
-from tests.finance.gateways.conformance import Webhook
+from tests.finance.gateways.conformance import EVERYTHING, Webhook
 from tests.finance.gateways.stages import a_listener
 
 with warnings.catch_warnings():
@@ -28,6 +28,9 @@ LOCAL_KEYS = Keys("sk_test_of_localstripe", "whsec_of_localstripe", "whsec_of_no
 
 
 class LocalStage:
+    signs = EVERYTHING
+    keeps_cancelled = True
+
     def __init__(self, client: httpx.AsyncClient, outbound: Outbound, sent: list[Webhook]) -> None:
         self.gateway = StripeGateway(LOCAL_KEYS, str(client.base_url), outbound)
         self._client = client

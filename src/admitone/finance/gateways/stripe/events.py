@@ -13,7 +13,6 @@ import msgspec
 
 from admitone.finance.gateways.model import (
     Envelope,
-    FactKind,
     ObjectType,
     ProviderEvent,
     ProviderFact,
@@ -33,7 +32,7 @@ from admitone.finance.gateways.stripe.objects import (
     Thing,
     Transfer,
 )
-from admitone.finance.gateways.words import envelope_of, fact, id_in
+from admitone.finance.gateways.words import envelope_of, id_in
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.errors import Malformed
 from admitone.kernel.ids import OrganizationId
@@ -63,20 +62,8 @@ def _of_session(envelope: Envelope, session: Session) -> ProviderEvent:
 
 
 def _of_refunded(envelope: Envelope, attempt: Attempt) -> ProviderEvent:
-    """How much went back of it so far, and not by which refunds: nothing that could be recorded, and so it is asked."""
-    name = f"{attempt.id}:{attempt.amount_refunded}"
-    back = attempt.amount_refunded
-    told = fact(
-        FactKind.REFUNDED,
-        attempt.id,
-        envelope.created,
-        back,
-        attempt.currency,
-        total=back,
-        charge=attempt.reference,
-        key=name,
-    )
-    return _about_charge(envelope, reading.attempt_refs(attempt), [told] if back else [], attempt)
+    """How much went back of it so far, and not by which refunds: it tells nothing, and so it is asked for."""
+    return _about_charge(envelope, reading.attempt_refs(attempt), [], attempt)
 
 
 def _of_refund(envelope: Envelope, refund: Refund) -> ProviderEvent:
