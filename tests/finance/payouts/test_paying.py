@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from admitone.finance.gateways.api import ObjectType, PayoutStatus, Provider, Ref, UnknownStatus
+from admitone.finance.gateways.api import ObjectType, PayoutStatus, Provider, Ref, Refused, UnknownStatus
 from admitone.finance.gateways.api import Payout as TakenPayout
 from admitone.finance.gateways.port import GATEWAYS, Gateways
 from admitone.finance.gateways.sandbox.faults import Faults
@@ -117,6 +117,15 @@ async def test_a_word_that_nobody_taught_us_decides_nothing(world: World):
     with GATEWAYS.wired(Gateways([Odd(world, UnknownStatus("hovering", (Ref(ObjectType.PAYOUT, "po_odd"),)))])):  # type: ignore[list-item]
         assert await asked(world, payouts) == [PayoutUnanswered()]
     assert await states(world) == [P.PROCESSING]
+
+
+async def test_a_key_that_the_provider_knows_otherwise_is_no_refusal(world: World):
+    """Something was paid under it: to owe it again would pay it twice."""
+    stay = await an_owed_stay(world)
+    payouts = await made(world)
+    with GATEWAYS.wired(Gateways([Odd(world, Refused("idempotency_error"))])):  # type: ignore[list-item]
+        assert await asked(world, payouts) == [PayoutUnanswered()]
+    assert (await states(world), (await obligation(world, stay)).state) == ([P.PROCESSING], S.IN_PAYOUT)
 
 
 @pytest.mark.covers("MOR-035")

@@ -28,6 +28,8 @@ AT_ONCE: Final = 16
 HELD: Final = SettlementModel.PLATFORM_MOR
 """Only what the platform holds is paid out: `payout_order` refuses to order anything else."""
 DEFERRED_SECONDS: Final = 30
+ANOTHER_ORDER: Final = "idempotency_error"
+"""How providers refuse a key that they know: something was done under it, so this is no refusal to pay."""
 Said = TypeVar("Said")
 
 
@@ -63,7 +65,10 @@ async def _said(asking: Asking, organization: OrganizationId, caller: Caller) ->
             return Unknown(f"may not look: {found.code}")
         if found is not None:
             return found
-    return await _heard(gateway.pay_out(order))
+    said = await _heard(gateway.pay_out(order))
+    if isinstance(said, Refused) and said.code == ANOTHER_ORDER:
+        return Unknown("its key was used for another order")
+    return said
 
 
 async def _heard(asking: Awaitable[Said]) -> Said | Unknown:
