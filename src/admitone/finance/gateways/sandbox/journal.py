@@ -8,6 +8,7 @@ that are kept for a day under their keys.
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +44,8 @@ APPEND_ONLY: Final = """
     BEGIN SELECT RAISE(ABORT, 'the books are only added to'); END;
 """
 LAST: Final = 2**63 - 1
+TRIES: Final = 200
+PAUSE_SECONDS: Final = 0.05
 BOOKS: Final = ("object", "part", "event", "movement")
 
 FIND_OBJECT: Final = "SELECT body FROM object WHERE id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
@@ -128,11 +131,21 @@ class Journal:
         self._books.execute("PRAGMA busy_timeout = 10000")
         if file:
             # Without waiting for the disk: killing the process loses nothing, and cutting the power loses a game.
-            self._books.execute("PRAGMA journal_mode = WAL")
+            self._write_ahead()
             self._books.execute("PRAGMA synchronous = OFF")
         guards = "".join(APPEND_ONLY.format(table=table, verb=verb) for table in BOOKS for verb in ("UPDATE", "DELETE"))
         with self._lock:
             self._books.executescript(f"BEGIN IMMEDIATE; {SCHEMA} {guards} COMMIT;")
+
+    def _write_ahead(self) -> None:
+        """Of several who open a new file at once one changes how it is written; SQLite does not let the others wait."""
+        for _ in range(TRIES):
+            try:
+                self._books.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError:
+                time.sleep(PAUSE_SECONDS)
+        self._books.execute("PRAGMA journal_mode = WAL")
 
     def close(self) -> None:
         self._books.close()
