@@ -1,6 +1,6 @@
 """Changes of fee policies, shown before they are made."""
 
-from typing import Any, Final
+from typing import Final
 
 from admitone.finance.pricing.errors import (
     AbsorbedNotAllowed,
@@ -10,17 +10,20 @@ from admitone.finance.pricing.errors import (
     FeePolicyNeeded,
     FeePolicyNotFound,
 )
-from admitone.finance.pricing.planning import POLICY, PolicyAsked, TermsShown
-from admitone.finance.pricing.routes import PLATFORM_FEES_RW, SOME, SetRequest, TermsWire, scope_of
+from admitone.finance.pricing.planning import POLICY, PolicyAsked
+from admitone.finance.pricing.routes import PLATFORM_FEES_RW, SOME, SetRequest, scope_of
+from admitone.finance.pricing.wires import TermsWire
 from admitone.finance.sources.api import SourceType
 from admitone.foundation.organizations.api import OrganizationNotFound
-from admitone.kernel.contracts import Audience, Call, Contract, Example, Instant, ReasonCode, Wire
+from admitone.kernel.contracts import Audience, Call, Contract, Example, ReasonCode, Wire
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.plans import (
     Applied,
+    AppliedAnswer,
     Draft,
     Order,
     Plan,
+    PlanAnswer,
     PlanExpired,
     PlanId,
     PlanNotFound,
@@ -33,23 +36,11 @@ from admitone.kernel.plans import (
 A_PLAN: Final = PlanId.parse("pln_0198c9a40000700080000000000000ad")
 
 
-class PlanAnswer(Wire):
-    plan_id: PlanId
-    steps: list[Any]
-    expires_at: Instant
-
-
 class ApplyRequest(Wire, kw_only=True):
     plan_id: PlanId
     organization: OrganizationId | None = None
     """Whose plan it is; left out, the platform's."""
     reason_code: ReasonCode
-
-
-class AppliedAnswer(Wire):
-    plan_id: PlanId
-    applied_at: Instant
-    already: bool
 
 
 shown = Contract(
@@ -119,20 +110,20 @@ async def show_change(call: Call, request: SetRequest) -> PlanAnswer:
         source_type=request.source_type,
         source_id=request.source_id,
         currency=request.currency,
-        terms=TermsShown.of(request.terms.terms()) if request.terms else None,
+        terms=request.terms,
         reason_code=request.reason_code,
     )
     scope = scope_of(request.organization)
     await call.read(POLICY.look, asked, scope=scope)  # Whatever refuses it refuses only this one.
     plan: Plan = await call.batch(make, Draft(call.caller, POLICY, asked), scope=scope)
-    return PlanAnswer(plan_id=plan.id, steps=plan.steps, expires_at=plan.expires_at)
+    return PlanAnswer.of(plan)
 
 
 @applies.serves
 async def apply_change(call: Call, request: ApplyRequest) -> AppliedAnswer:
     order, scope = Order(call.caller, request.plan_id, request.reason_code), scope_of(request.organization)
     done: Applied = await call.batch(apply, order, scope=scope)
-    return AppliedAnswer(plan_id=done.plan, applied_at=done.at, already=done.already)
+    return AppliedAnswer.of(done)
 
 
 CONTRACTS: Final = (shown, applies)

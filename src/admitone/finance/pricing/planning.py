@@ -9,8 +9,9 @@ from typing import Final
 
 from admitone.finance.pricing import store
 from admitone.finance.pricing.commands import set_policies
-from admitone.finance.pricing.model import FeeBase, FeeMode, Policy, PolicyChange, Target, Terms
+from admitone.finance.pricing.model import Policy, PolicyChange, Target
 from admitone.finance.pricing.policy import fee_of, why_not_change
+from admitone.finance.pricing.wires import TermsWire
 from admitone.finance.sources.api import SourceType
 from admitone.kernel.contracts import Wire
 from admitone.kernel.db import Tx, WrongCount
@@ -24,30 +25,13 @@ PRICES: Final = (1_000, 2_500, 5_000, 10_000, 100_000)
 USUAL: Final = "EUR"
 
 
-class TermsShown(Wire, kw_only=True):
-    fee_bps: int
-    fee_fixed_minor: int
-    min_minor: int | None
-    max_minor: int | None
-    fee_mode: FeeMode
-    base: FeeBase
-    absorbed_allowed: bool
-
-    @classmethod
-    def of(cls, terms: Terms) -> "TermsShown":
-        return cls(**{name: getattr(terms, name) for name in Terms.__struct_fields__})
-
-    def terms(self) -> Terms:
-        return Terms(**{name: getattr(self, name) for name in Terms.__struct_fields__})
-
-
 class PolicyAsked(Wire, kw_only=True):
     """A change that somebody asks about."""
 
     source_type: SourceType | None
     source_id: str | None
     currency: str | None
-    terms: TermsShown | None
+    terms: TermsWire | None
     """Nothing: the rule is retired."""
     reason_code: str
 
@@ -68,7 +52,7 @@ class PolicyStep(Wire, kw_only=True):
     asked: PolicyAsked
     version: int
     """The newest of all versions that this follows; 0: there is none."""
-    before: TermsShown | None
+    before: TermsWire | None
     """Of the rule for the very same target; none, or retired: the next weaker one holds."""
     fees: tuple[FeeShown, ...]
 
@@ -91,7 +75,7 @@ async def _survey(tx: Tx, asked: PolicyAsked, limit: int) -> list[PolicyStep]:  
         )
         for price in PRICES
     )
-    return [PolicyStep(asked=asked, version=last, before=TermsShown.of(was) if was else None, fees=fees)]
+    return [PolicyStep(asked=asked, version=last, before=TermsWire.of(was) if was else None, fees=fees)]
 
 
 async def _change(tx: Tx, steps: Sequence[PolicyStep], caller: Caller) -> None:

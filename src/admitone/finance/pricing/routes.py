@@ -18,7 +18,6 @@ from admitone.finance.pricing.errors import (
 )
 from admitone.finance.pricing.model import (
     Choice,
-    FeeBase,
     FeeChoiceId,
     FeeMode,
     FeePolicyId,
@@ -27,9 +26,8 @@ from admitone.finance.pricing.model import (
     Policy,
     PolicyChange,
     Target,
-    Terms,
 )
-from admitone.finance.pricing.policy import DEAREST
+from admitone.finance.pricing.wires import TermsWire
 from admitone.finance.sources.api import SourceId, SourceType
 from admitone.foundation.organizations.api import OrganizationNotFound
 from admitone.kernel.contracts import (
@@ -45,35 +43,12 @@ from admitone.kernel.contracts import (
     page_of,
 )
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
-from admitone.kernel.money import BASIS_POINTS
 from admitone.kernel.scope import Scope
 
 FEES_R, FEES_RW = "FINANCE_FEES_R", "FINANCE_FEES_RW"
 PLATFORM_FEES_R, PLATFORM_FEES_RW = "PLATFORM_FEES_R", "PLATFORM_FEES_RW"
 
 CurrencyCode = Annotated[str, Meta(pattern=r"^[A-Z]{3}$(?!\n)", max_length=3)]
-BasisPoints = Annotated[int, Meta(ge=0, le=BASIS_POINTS)]
-Amount = Annotated[int, Meta(ge=0, le=DEAREST)]
-
-
-class TermsWire(Wire, kw_only=True):
-    """How a fee is computed; amounts in minor units of the policy's currency."""
-
-    fee_bps: BasisPoints
-    fee_fixed_minor: Amount = 0
-    min_minor: Amount | None = None
-    max_minor: Amount | None = None
-    fee_mode: FeeMode = FeeMode.INCLUDED
-    base: FeeBase = FeeBase.SUBTOTAL
-    absorbed_allowed: bool = False
-
-    def terms(self) -> Terms:
-        return Terms(**{name: getattr(self, name) for name in Terms.__struct_fields__})
-
-    @classmethod
-    def of(cls, terms: Terms) -> "TermsWire":
-        return cls(**{name: getattr(terms, name) for name in Terms.__struct_fields__})
-
 
 # -- What an organisation pays
 

@@ -36,9 +36,10 @@ from admitone.kernel.contracts import (
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.plans import (
     Applied,
+    AppliedAnswer,
     Draft,
     Order,
-    Plan,
+    PlanAnswer,
     PlanExpired,
     PlanId,
     PlanNotFound,
@@ -107,19 +108,6 @@ class RefundAnswer(Wire):
             created_at=refund.created_at,
             settled_at=refund.settled_at,
         )
-
-
-class PlanAnswer(Wire):
-    """What would be done, to the cent."""
-
-    plan_id: PlanId
-    kind: str
-    steps: list[Any]
-    expires_at: Instant
-
-    @classmethod
-    def of(cls, plan: Plan) -> "PlanAnswer":
-        return cls(plan_id=plan.id, kind=plan.kind, steps=plan.steps, expires_at=plan.expires_at)
 
 
 def _reason(text: str) -> Reason:
@@ -233,13 +221,6 @@ class ApplyRequest(Wire):
     reason_code: ReasonCode
 
 
-class AppliedAnswer(Wire):
-    plan_id: PlanId
-    steps: int
-    applied_at: Instant
-    already: bool
-
-
 applies = _contract(
     "C02.REFUND.APPLY",
     "Do what a plan says, if it is still what would be done; a cancellation goes on by itself.",
@@ -263,7 +244,7 @@ applies = _contract(
 @applies.serves
 async def apply_plan(call: Call, request: ApplyRequest) -> AppliedAnswer:
     done: Applied = await call.batch(apply, Order(call.caller, request.plan_id, request.reason_code))
-    return AppliedAnswer(plan_id=done.plan, steps=done.steps, applied_at=done.at, already=done.already)
+    return AppliedAnswer.of(done)
 
 
 # -- What there is

@@ -6,6 +6,7 @@ why; if not, the plan is over and nothing else is written. A plan is good for an
 
     model      what a plan and a planner are
     applying   make, apply
+    wires      what is told of a plan
     store      the statements
 """
 
@@ -20,12 +21,15 @@ from admitone.kernel.plans.model import (
     PlanStatus,
     PlanTooLarge,
 )
+from admitone.kernel.plans.wires import AppliedAnswer, PlanAnswer
 
 __all__ = [
     "Applied",
+    "AppliedAnswer",
     "Draft",
     "Order",
     "Plan",
+    "PlanAnswer",
     "PlanExpired",
     "PlanId",
     "PlanNotFound",

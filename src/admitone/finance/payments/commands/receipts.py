@@ -18,6 +18,7 @@ from admitone.finance.payments.errors import (
 )
 from admitone.finance.payments.model import (
     APPLIED,
+    PAID,
     GatewayIntent,
     IntentAction,
     IntentState,
@@ -48,7 +49,6 @@ APPLICABLE = frozenset({Reason.LATE})
 
 RETURNABLE = frozenset({Status.NEEDS_MANUAL, Status.REFUNDED})
 """A refund that had arrived may have come back."""
-PAID = frozenset({Status.SUCCEEDED, Status.PARTIAL_REFUND, Status.CHARGEBACK_WON})
 BESIDES = frozenset({Reason.SURPLUS, Reason.SECOND_CAPTURE})
 """Money that came besides what paid."""
 MOST_UNANSWERED = 3
