@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -45,7 +46,7 @@ APPEND_ONLY: Final = """
 """
 LAST: Final = 2**63 - 1
 TRIES: Final = 200
-PAUSE_SECONDS: Final = 0.05
+PAUSE: Final = timedelta(milliseconds=50)
 BOOKS: Final = ("object", "part", "event", "movement")
 
 FIND_OBJECT: Final = "SELECT body FROM object WHERE id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
@@ -144,7 +145,7 @@ class Journal:
                 self._books.execute("PRAGMA journal_mode = WAL")
                 return
             except sqlite3.OperationalError:
-                time.sleep(PAUSE_SECONDS)
+                time.sleep(PAUSE.total_seconds())
         self._books.execute("PRAGMA journal_mode = WAL")
 
     def close(self) -> None:
