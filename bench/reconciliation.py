@@ -124,7 +124,7 @@ async def _reconciled(ground: Ground, journal: Journal, size: int) -> float:
     async with Database(ground.url) as database:
         batcher = Batcher(database)
         with GATEWAYS.wired(Gateways([gateway])):
-            reconciler = Reconciler.at(Desk(database, batcher))
+            reconciler = Reconciler(Desk(database, batcher))
             began = time.perf_counter()
             run = await reconciler.reconcile(ground.members[0].organization, Beginning(Caller(), RunId.new()))
             taken = time.perf_counter() - began

@@ -53,6 +53,10 @@ PATIENCE_SECONDS: Final = 600
 
 SOMEBODY = "SELECT id FROM identity.identity LIMIT 1"
 STATES = "SELECT state, count(*) AS refunds FROM refunds.refund GROUP BY state"
+LEFT_TO_DO = """
+    SELECT EXISTS (SELECT FROM kernel.job)
+        OR EXISTS (SELECT FROM kernel.outbox WHERE published_at IS NULL) AS left_to_do
+"""
 WRONG = """
     SELECT count(*) AS wrong
       FROM payments.payment AS p
@@ -72,6 +76,7 @@ def measure(figures: Figures, orders: int = ORDERS) -> None:
         print(f"\nRefunding what {orders:,} people paid for one subject. {calibration}")
         fair = a_fair(ground, Path(folder))
         asyncio.run(_sell(ground, fair, orders))
+        asyncio.run(_tell_all(ground, fair))
         rate, left_out = asyncio.run(_give_back(ground, fair, orders))
     figures.must("orders refunded", rate, MUST * min(1.0, calibration.s), "/s")
     figures.must_not_exceed("payments that did not go back exactly once", left_out, 0, "payments")
@@ -96,6 +101,13 @@ async def _sell(ground: Ground, fair: Fair, orders: int) -> None:
                 await asyncio.gather(*(_buy(clerk, batcher, scope, simulator, buyer, number) for number in numbers))
             await batcher.drain()
     simulator.journal.close()
+
+
+async def _tell_all(ground: Ground, fair: Fair) -> None:
+    """Everybody has heard of the sales: what they cost is not what refunds cost."""
+    with _a_worker(ground, fair):
+        while any(row["left_to_do"] for row in await _ask(ground, LEFT_TO_DO)):
+            await asyncio.sleep(0.25)
 
 
 async def _buy(

@@ -50,7 +50,7 @@ async def _reconcile(
     made: list[Run] = []
     async with Outbound(Breakers(batcher, metrics), metrics) as outbound:
         with GATEWAYS.wired(Gateways(gateways_of(config_of(data), outbound))):
-            reconciler = Reconciler.at(Desk(database, batcher))
+            reconciler = Reconciler(Desk(database, batcher))
             async for own in organizations_of(database, only):
                 transfers = await database.read(Scope(own, "count transfers"), count_transfers)
                 with _progress(own, transfers) as tell:

@@ -20,6 +20,7 @@ from admitone.finance.payments.errors import NotRefundable, ProviderUnanswered, 
 from admitone.finance.payments.facts import RefundBegun
 from admitone.finance.payments.model import RefundState, Status
 from admitone.finance.payments.orders import return_order
+from admitone.finance.payments.store.payments import find_payments
 from admitone.finance.sources.api import PaymentId, SourceType
 from admitone.kernel.db import Tx
 from admitone.kernel.ids import uuid7
@@ -195,7 +196,7 @@ async def test_what_is_shown_before_is_what_is_done(world: World):
     wanted = RefundWanted(world.owner.caller, payment, uuid7(), 2500)
 
     async def plan(tx: Tx) -> Any:
-        return await plan_refunds(tx, [wanted])
+        return await plan_refunds(tx, [wanted], await find_payments(tx, [wanted.payment]))
 
     [planned] = await world.database.read(world.scope, plan)
     assert isinstance(planned, PlannedRefund)

@@ -52,10 +52,10 @@ class Sides:
         wanted = Beginning(Caller(), RunId.new(), since, **more)
         if later is None:
             desk = Desk(self.database, self.batcher)
-            return await Reconciler.at(desk).reconcile(self.world.organization, wanted)
+            return await Reconciler(desk).reconcile(self.world.organization, wanted)
         async with Database(self.url, clock=Clock(later)) as database:
             batcher = Batcher(database)
-            run = await Reconciler.at(Desk(database, batcher)).reconcile(self.world.organization, wanted)
+            run = await Reconciler(Desk(database, batcher)).reconcile(self.world.organization, wanted)
             await batcher.drain()
         return run
 

@@ -4,7 +4,7 @@ Promise: whoever asks may be killed at any point, and whoever comes after asks t
 done is found, what was not is done once. An answer that does not come leaves everything as it was.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeVar
@@ -41,7 +41,7 @@ from admitone.finance.payments.store import payments as store
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel import failpoints
 from admitone.kernel.alerts import ALERTS, Above, Alert, AlertClass, AlertRule, raise_alerts
-from admitone.kernel.commands import Command
+from admitone.kernel.commands import Command, command
 from admitone.kernel.contracts import Call
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import OutcomeUnknown, Refusal
@@ -90,35 +90,46 @@ class Case:
         return next((each for each in self.intents if each.action is IntentAction.OPEN), None)
 
 
-async def find_case(tx: Tx, payment: PaymentId) -> Case | None:
-    found = (await store.find_payments(tx, [payment])).get(payment)
-    return Case(found, tuple((await intent_store.find_intents(tx, [payment]))[payment])) if found else None
+@command()
+async def find_cases(tx: Tx, payments: Sequence[PaymentId]) -> list[Case | None]:
+    """Many who are about to ask look together."""
+    found = await store.find_payments(tx, payments)
+    intents = await intent_store.find_intents(tx, list(found))
+    return [Case(found[each], tuple(intents[each])) if each in found else None for each in payments]
+
+
+Look = Callable[[Scope, PaymentId], Awaitable[Case | None]]
 
 
 class Clerk:
-    """Sees to payments of any organisation, on behalf of a call or of a job; both know how to read and to write."""
+    """Sees to payments of any organisation, on behalf of a call or of a job; both know how to look and to write."""
 
-    def __init__(self, read: Callable[..., Awaitable[Any]], submit: Callable[..., Awaitable[Any]]) -> None:
-        self._read = read
+    def __init__(self, look: Look, submit: Callable[..., Awaitable[Any]]) -> None:
+        self._look = look
         self._write = submit
 
     @classmethod
     def at(cls, desk: Desk) -> "Clerk":
-        async def read(query: Any, *args: Any, scope: Scope) -> Any:
-            return await desk.database.read(scope, query, *args)
-
         async def submit(command: Command[Any, Any, Any], each: Any, *, scope: Scope) -> Any:
             return (await desk.batcher.submit(command, scope, each)).outcome
 
-        return cls(read, submit)
+        async def look(scope: Scope, payment: PaymentId) -> Case | None:
+            found: Case | None = await submit(find_cases, payment, scope=scope)
+            return found
+
+        return cls(look, submit)
 
     @classmethod
     def of(cls, call: Call) -> "Clerk":
-        return cls(call.read, call.batch)
+        async def look(scope: Scope, payment: PaymentId) -> Case | None:
+            [found] = await call.read(find_cases, [payment], scope=scope)
+            assert not isinstance(found, Refusal)
+            return found
+
+        return cls(look, call.batch)
 
     async def find(self, organization: OrganizationId, payment: PaymentId) -> Case | None:
-        found: Case | None = await self._read(find_case, payment, scope=Scope(organization, "ask a provider"))
-        return found
+        return await self._look(Scope(organization, "ask a provider"), payment)
 
     async def open(self, case: Case, caller: Caller) -> tuple[Recorded, Charge]:
         """Ask for the charge that a payment began with. Raises what keeps it from being known, or from being."""

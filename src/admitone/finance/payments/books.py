@@ -327,7 +327,7 @@ class _Books:
 
     def _flow_of(self, fact: RecordedFact) -> Flow:
         """Whether it happened to money that was held, or to money that was owed by then."""
-        due = next(self._happened.of(DUE), None)
+        due = next(iter(self._happened.of(DUE)), None)
         if self._payment.flow is not Flow.STAY_LEFT or due is None:
             return self._payment.flow
         return Flow.STAY if self._beginning(fact).ordinal < due.ordinal else Flow.STAY_LEFT

@@ -54,7 +54,7 @@ from admitone.kernel.jobs.schedules import Firing
 from admitone.kernel.scope import Caller, Scope
 from admitone.kernel.telemetry import logger
 
-PROVIDERS: Final = Lane("providers", places=8)
+PROVIDERS: Final = Lane("providers", places=64)
 SWEEPS: Final = Lane("payment_sweeps", places=4)
 AT_ONCE: Final = 16
 """How many providers' answers one sweep waits for."""

@@ -8,10 +8,10 @@ status and the same ledger.
 
 import hashlib
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import cache
+from functools import cache, cached_property
 from typing import Final
 
 import msgspec
@@ -96,19 +96,34 @@ class Happened:
         ]
         self._facts = [fact for fact in told if fact.charge not in second]
         self.capture: RecordedFact | None = captures[0] if captures else None
-        self.closure = min(self.of(*CLOSURES), key=_when_closed, default=None)
-        self.application = next(self.of(APPLIED), None)
+        self.given = self.of(K.REFUNDED)
         self.failed_refunds = {fact.reference: fact for fact in self.of(K.REFUND_FAILED)}
-        self.given = [*self.of(K.REFUNDED)]
         self.refunds = [fact for fact in self.given if fact.reference not in self.failed_refunds]
-        self.opened = {fact.reference: fact for fact in self.of(K.DISPUTE_OPENED)}
-        self.won = {fact.reference: fact for fact in self.of(K.DISPUTE_WON)}
-        self.lost = {fact.reference: fact for fact in self.of(K.DISPUTE_LOST)}
         self.begun = {fact.reference: fact for fact in self.of(REFUND_BEGUN)}
         self.given_up = {fact.reference: fact for fact in self.of(REFUND_GIVEN_UP)}
-        self.made = self._made() if self.begun else {}
 
-    def _made(self) -> dict[str, RecordedFact]:
+    @cached_property
+    def closure(self) -> RecordedFact | None:
+        return min(self.of(*CLOSURES), key=_when_closed, default=None)
+
+    @cached_property
+    def application(self) -> RecordedFact | None:
+        return next(iter(self.of(APPLIED)), None)
+
+    @cached_property
+    def opened(self) -> dict[str, RecordedFact]:
+        return {fact.reference: fact for fact in self.of(K.DISPUTE_OPENED)}
+
+    @cached_property
+    def won(self) -> dict[str, RecordedFact]:
+        return {fact.reference: fact for fact in self.of(K.DISPUTE_WON)}
+
+    @cached_property
+    def lost(self) -> dict[str, RecordedFact]:
+        return {fact.reference: fact for fact in self.of(K.DISPUTE_LOST)}
+
+    @cached_property
+    def made(self) -> dict[str, RecordedFact]:
         """Which refunds at the provider are ours, by its own ids. Where it does not say which order made one, it is
         ours if it is as much as one of ours: the same money goes back either way."""
         told: dict[str, RecordedFact] = {}
@@ -156,8 +171,8 @@ class Happened:
         ends = self.ends
         return [own for own in self.begun.values() if own.reference not in ends]
 
-    def of(self, *kinds: FactKind | str) -> Iterator[RecordedFact]:
-        return (fact for fact in self._facts if fact.kind in kinds)
+    def of(self, *kinds: FactKind | str) -> list[RecordedFact]:
+        return [fact for fact in self._facts if fact.kind in kinds]
 
     @property
     def captured_minor(self) -> int:
@@ -219,7 +234,7 @@ class Happened:
     @property
     def proves_more(self) -> bool:
         """Whether something happened of which the beginning, or a part, was not told."""
-        about_captured = self.given or self.disputes or self.failed_refunds or any(self.of(K.REFUND_PENDING))
+        about_captured = self.given or self.disputes or self.failed_refunds or self.of(K.REFUND_PENDING)
         if self.capture is None:
             return bool(about_captured)
         told = max((fact.total_minor for fact in self.given), default=0)
@@ -249,7 +264,7 @@ def fold(payment: Payment, facts: Iterable[RecordedFact], *, rival: bool = False
     happened = Happened(facts)
     reason = None if happened.application else why_unapplied(payment, happened, rival=rival)
     is_applied = happened.capture is not None and reason is None
-    fees = [*happened.of(K.FEE)]
+    fees = happened.of(K.FEE)
     return Standing(
         status=_after_capture(happened, is_applied) if happened.capture else _before_capture(happened),
         applied=is_applied,
@@ -257,7 +272,7 @@ def fold(payment: Payment, facts: Iterable[RecordedFact], *, rival: bool = False
         captured_minor=sum(each.captured_minor for each in happened.all_alike),
         refunded_minor=sum(min(each.refunded_minor, each.captured_minor) for each in happened.all_alike),
         refund_state=_refund_state(happened),
-        failed_attempts=sum(1 for _ in happened.of(K.FAILED)),
+        failed_attempts=len(happened.of(K.FAILED)),
         fees_status=FeesStatus.FINAL if fees else FeesStatus.PENDING,
         fees_actual=sum(fact.amount_minor for fact in (*fees, *happened.of(K.FEE_ADJUSTMENT))) if fees else None,
         must_ask=happened.proves_more,
@@ -315,7 +330,7 @@ def _before_capture(happened: Happened) -> Status:
 
 def is_spent(happened: Happened) -> bool:
     """Whether the tries that a card and a proof of identity have are used up (U-28)."""
-    failures = [*happened.of(K.FAILED)]
+    failures = happened.of(K.FAILED)
     unproved = sum("authentication" in fact.code for fact in failures)
     return unproved >= MOST_AUTHENTICATIONS or len(failures) - unproved >= MOST_DECLINES
 

@@ -41,7 +41,7 @@ GRACE: Final = timedelta(minutes=30)
 @errand("reconciliation.reconcile", lane=RECONCILING, seconds=7_200)
 async def reconcile(desk: Desk, wanted: Delivered[ReconciliationWanted]) -> None:
     said = wanted.payload
-    await Reconciler.at(desk).reconcile(
+    await Reconciler(desk).reconcile(
         wanted.organization, Beginning(wanted.caller, said.run_id, said.since, said.onward)
     )
 

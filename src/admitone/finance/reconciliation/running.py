@@ -7,7 +7,7 @@ after its answer is an issue (U-31). Somebody is woken for as long as anything d
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -56,20 +56,15 @@ Each = TypeVar("Each")
 class Reconciler:
     """Reconciles on behalf of a job or of an operator."""
 
-    def __init__(self, read: Callable[..., Awaitable[Any]], submit: Callable[..., Awaitable[Any]]) -> None:
-        self._read = read
-        self._submit = submit
-        self._clerk = payments.Clerk(read, submit)
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._clerk = payments.Clerk.at(desk)
 
-    @classmethod
-    def at(cls, desk: Desk) -> "Reconciler":
-        async def read(query: Any, *args: Any, scope: Scope) -> Any:
-            return await desk.database.read(scope, query, *args)
+    async def _read(self, query: Any, *args: Any, scope: Scope) -> Any:
+        return await self._desk.database.read(scope, query, *args)
 
-        async def submit(command: Command[Any, Any, Any], each: Any, *, scope: Scope) -> Any:
-            return (await desk.batcher.submit(command, scope, each)).outcome
-
-        return cls(read, submit)
+    async def _submit(self, command: Command[Any, Any, Any], each: Any, *, scope: Scope) -> Any:
+        return (await self._desk.batcher.submit(command, scope, each)).outcome
 
     async def reconcile(
         self, organization: OrganizationId, wanted: Beginning, tell: Callable[[int], None] | None = None

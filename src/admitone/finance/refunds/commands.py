@@ -43,12 +43,13 @@ async def request_refunds(tx: Tx, requests: Sequence[Request]) -> list[Refund | 
     return [known.get(each.refund.uuid) or ordered[each.refund] for each in requests]
 
 
-async def plan(tx: Tx, requests: Sequence[Request]) -> list[tuple[PlannedRefund, Share] | Refusal]:
-    """What each would do now."""
-    found = await payments.find_payments(tx, {each.payment for each in requests})
+async def plan(
+    tx: Tx, requests: Sequence[Request], found: Mapping[PaymentId, Payment]
+) -> list[tuple[PlannedRefund, Share] | Refusal]:
+    """What each would do now to these payments."""
     shares = await _shares(tx, found, requests)
     sound = [(each, share) for each in requests if isinstance(share := shares[each.refund], Share)]
-    said = iter(await payments.plan_refunds(tx, [_wanted(*each) for each in sound]))
+    said = iter(await payments.plan_refunds(tx, [_wanted(*each) for each in sound], found))
     plans = {each.refund: next(said) for each, _ in sound}
     return [_planned(shares[each.refund], plans.get(each.refund)) for each in requests]
 

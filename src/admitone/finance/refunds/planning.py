@@ -58,7 +58,8 @@ class RefundStep(Wire):
 
 async def _survey_refund(tx: Tx, asked: Asked, limit: int) -> list[RefundStep]:  # noqa: ARG001, there is but one
     request = Request(Caller(), asked.payment_id, asked.refund_id, asked.reason, asked.pieces, asked.amount_minor)
-    [planned] = await commands.plan(tx, [request])
+    found = await payments.find_payments(tx, {asked.payment_id})
+    [planned] = await commands.plan(tx, [request], found)
     if isinstance(planned, Refusal):
         raise planned
     refund, _ = planned
@@ -148,7 +149,8 @@ async def _chunks(tx: Tx, wanted: Cancellation) -> AsyncIterator[_Chunk]:
             for each in page
             if each.status in payments.PAID and each.captured_minor > each.refunded_minor
         ]
-        parts = _parts({each.id: each for each in page}, requests, await commands.plan(tx, requests))
+        found = {each.id: each for each in page}
+        parts = _parts(found, requests, await commands.plan(tx, requests, found))
         if parts:
             yield _Chunk(_step(wanted, parts), parts)
 

@@ -8,11 +8,12 @@ again, deferred or buried as `policy` says; until that is written, the job is no
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from operator import attrgetter
 from typing import Any, Final
 from uuid import UUID
 
@@ -66,6 +67,33 @@ class Failure:
     def reason(self) -> Reason:
         assert isinstance(self.outcome, Bury)
         return self.outcome.reason
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """An errand that was run, and what is left to write."""
+
+    job: Claimed
+    finish: Finish | None
+
+    @property
+    def together(self) -> Hashable:
+        """Who ends with others: those of one kind, held under one name, with nothing of their own left to write."""
+        return self.job.id if self.finish else (self.job.kind, self.job.worker)
+
+
+async def _end_errands(tx: Tx, endings: Sequence[Ending]) -> Sequence[None]:
+    """Errands run alone, and many end together."""
+    for each in endings:
+        if each.finish is not None:
+            await each.finish(tx)
+    await _end(tx, [each.job for each in endings])
+    return [None] * len(endings)
+
+
+end_errands: Final[Command[Tx, Ending, None]] = Command(
+    _end_errands, name="kernel.end_errands", keyed_by=attrgetter("together")
+)
 
 
 class Execution:
@@ -189,17 +217,12 @@ class Execution:
 
     async def _errand(self, kind: Kind[Any], jobs: Sequence[Pair]) -> Failures:
         [(job, delivered)] = jobs
-
-        async def end(tx: Tx) -> None:
-            if finish is not None:
-                await finish(tx)
-            await _end(tx, [job])
-
         try:
             async with asyncio.timeout(kind.seconds):
                 finish: Finish | None = await kind.work(self._desk, delivered)
                 failpoints.reach("job.before_end")
-                await self._desk.database.run(Scope(delivered.organization, f"end {kind.name}"), end, patient=True)
+                scope = Scope(delivered.organization, f"end {kind.name}")
+                await self._desk.batcher.submit(end_errands, scope, Ending(job, finish))
         except Contested:
             await self._let_go(job, delivered)
         except Exception as error:  # noqa: BLE001  See above.

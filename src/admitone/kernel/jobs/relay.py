@@ -8,7 +8,7 @@ outbox row commit together. A fact that this version does not know is left to on
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from admitone.kernel.db import Database, PlatformTx, Record, Tx
@@ -65,26 +65,34 @@ def job_for(subscription: Subscription, row: Record, key: str) -> Job:
     )
 
 
+class Passed(NamedTuple):
+    """How many facts were told, and which lanes have something to do."""
+
+    facts: int = 0
+    lanes: frozenset[str] = frozenset()
+
+
 class Relay:
     def __init__(self, database: Database, subscriptions: Subscriptions) -> None:
         self._database = database
         self._subscriptions = subscriptions
 
-    async def pass_on(self) -> int:
-        """Tell one batch of facts; how many there were."""
+    async def pass_on(self) -> Passed:
+        """Tell one batch of facts."""
         return await self._database.run(SCOPE, self._pass_on)
 
-    async def _pass_on(self, tx: PlatformTx) -> int:
+    async def _pass_on(self, tx: PlatformTx) -> Passed:
         rows = await store.claim_outbox(tx, BATCH)
         known = [row for row in rows if self._subscriptions.knows(row["type"])]
         unknown = [row for row in rows if not self._subscriptions.knows(row["type"])]
+        jobs = [job for row in known for job in self._subscriptions.jobs_for(row)]
         if known:
-            await enqueue(tx, [job for row in known for job in self._subscriptions.jobs_for(row)])
+            await enqueue(tx, jobs)
             await store.mark_published(tx, known)
         if unknown:
             logger().warning("relay.unknown_facts", types=sorted({str(row["type"]) for row in unknown}))
             await store.put_off(tx, unknown, tx.now + PUT_OFF)
-        return len(known)
+        return Passed(len(known), frozenset(job.lane for job in jobs))
 
 
 # -- Telling again

@@ -14,7 +14,7 @@ import os
 import socket
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -38,6 +38,7 @@ CLAIM: Final = 768
 GROUP: Final = 256
 ANCIENT: Final = datetime.min.replace(tzinfo=UTC)
 LOOK_AT_ALL_SECONDS: Final = 1.0
+MOMENT_SECONDS: Final = 0.01
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,10 @@ class Hands:
     lane: Lane
     heads: defaultdict[int, Head] = field(default_factory=lambda: defaultdict(Head))
     running: dict[asyncio.Task[None], Sequence[Claimed]] = field(default_factory=dict)
+    bell: asyncio.Event = field(default_factory=asyncio.Event)
+    """Rung when there may be something to do before the next look."""
     suspect: asyncio.Task[None] | None = None
+    suspects_looked: float = 0.0
     in_doubt: bool = False
     """We may hold jobs that we do not know of: a claim was committed, and we never heard of it."""
 
@@ -99,6 +103,13 @@ class Hands:
     @property
     def free(self) -> int:
         return self.lane.places - len(self.running)
+
+    def looks_for_suspects(self) -> bool:
+        """Once in a while, and one at a time: there are none unless a worker was lost."""
+        if self.suspect is not None or time.monotonic() - self.suspects_looked < LOOK_AT_ALL_SECONDS:
+            return False
+        self.suspects_looked = time.monotonic()
+        return True
 
 
 class Worker:
@@ -111,7 +122,6 @@ class Worker:
         self._execution = Execution(desk, {kind.name: kind for kind in duties.kinds}, metrics)
         self._hands = [Hands(lane) for lane in duties.lanes]
         self._stopping = asyncio.Event()
-        self._bell = asyncio.Event()
         self._last_seen: datetime | None = None
         self._judges_from = 0.0
         self._told_to_stop: asyncio.Task[bool]
@@ -123,12 +133,13 @@ class Worker:
         self._told_to_stop = asyncio.create_task(self._stopping.wait())
         # Until the very end: what is still running when we are told to stop is ours as long as we are seen.
         beating = asyncio.create_task(self._keep_beating())
+        poll = self._rhythm.poll_seconds
         loops = [
-            self._repeat(self._pass_on, self._rhythm.poll_seconds),
-            *(self._repeat(partial(self._serve, hands), self._rhythm.poll_seconds) for hands in self._hands),
+            self._repeat(self._pass_on, poll, self._stopping),
+            *(self._repeat(partial(self._serve, hands), poll, hands.bell) for hands in self._hands),
         ]
         if self._duties.schedules:
-            loops.append(self._repeat(self._fire, self._rhythm.schedule_seconds))
+            loops.append(self._repeat(self._fire, self._rhythm.schedule_seconds, self._stopping))
         await asyncio.gather(*loops)
         await self._let_finish()
         beating.cancel()
@@ -137,7 +148,13 @@ class Worker:
 
     def stop(self) -> None:
         self._stopping.set()
-        self._bell.set()
+        self._ring(hands.lane.name for hands in self._hands)
+
+    def _ring(self, lanes: Iterable[str]) -> None:
+        wanted = set(lanes)
+        for hands in self._hands:
+            if hands.lane.name in wanted:
+                hands.bell.set()
 
     # -- The lease
 
@@ -210,14 +227,14 @@ class Worker:
 
     async def _pass_on(self) -> bool:
         passed = await self._relay.pass_on()
-        if passed:
-            self._metrics.jobs.relayed(passed)
-            self._bell.set()
-        return passed > 0
+        if passed.facts:
+            self._metrics.jobs.relayed(passed.facts)
+            self._ring(passed.lanes)
+        return passed.facts > 0
 
     async def _fire(self) -> bool:
         if await self._run(lambda tx: fire(tx, self._duties.schedules)):
-            self._bell.set()
+            self._ring(schedule.kind.lane.name for schedule in self._duties.schedules)
         return False
 
     # -- Lanes
@@ -227,6 +244,8 @@ class Worker:
         await self._wait_for_place(hands)
         if self._stopping.is_set():
             return False
+        if hands.running and hands.lane is not WORK:
+            await asyncio.sleep(MOMENT_SECONDS)  # To claim for one place costs as much as to claim for many.
         most = CLAIM if hands.lane is WORK else hands.free
         try:
             if hands.in_doubt:
@@ -253,7 +272,7 @@ class Worker:
             fresh = await store.claim(tx, self.id, lane, priority, kinds, head.place(), room)
             head.moved(fresh)
             claimed += fresh
-        if hands.suspect is None:
+        if hands.looks_for_suspects():
             every = [kind.name for kind in self._duties.kinds if kind.lane.name == lane]
             claimed += await store.claim_suspect(tx, self.id, lane, every)
         for job in claimed:
@@ -281,8 +300,8 @@ class Worker:
     def _ended(self, hands: Hands, task: asyncio.Task[None]) -> None:
         hands.running.pop(task)
         if hands.suspect is task:
-            hands.suspect = None
-            self._bell.set()
+            hands.suspect, hands.suspects_looked = None, 0.0
+            hands.bell.set()
         if not task.cancelled() and (bug := task.exception()):
             hands.in_doubt = True
             logger().error("worker.bug", exc_info=bug)
@@ -292,8 +311,8 @@ class Worker:
     async def _run(self, work: Callable[[PlatformTx], Awaitable[Any]]) -> Any:
         return await self._desk.database.run(SCOPE, work)
 
-    async def _repeat(self, work: Callable[[], Awaitable[bool]], pause_seconds: float) -> None:
-        """Again and again until told to stop; at once, where there was something to do."""
+    async def _repeat(self, work: Callable[[], Awaitable[bool]], pause_seconds: float, bell: asyncio.Event) -> None:
+        """Again and again until told to stop; at once, where there was something to do or the bell rings."""
         while not self._stopping.is_set():
             more = False
             try:
@@ -303,19 +322,16 @@ class Worker:
             except Exception:  # noqa: BLE001  A loop that ends would leave work undone, silently.
                 logger().exception("worker.bug")
             if not more:
-                await self._pause(pause_seconds)
+                await self._pause(pause_seconds, bell)
 
-    async def _pause(self, seconds: float) -> None:
-        if seconds > self._rhythm.poll_seconds:  # Not for those who wait for the bell.
-            waiting = self._stopping.wait()
-        else:
-            waiting = self._bell.wait()
+    async def _pause(self, seconds: float, bell: asyncio.Event) -> None:
         try:
             async with asyncio.timeout(seconds):
-                await waiting
+                await bell.wait()
         except TimeoutError:
             pass
-        self._bell.clear()
+        if bell is not self._stopping:
+            bell.clear()
 
     async def until_reachable(self, work: Callable[[], Awaitable[None]]) -> None:
         while not self._stopping.is_set():

@@ -6,7 +6,7 @@ asked, under the id that is its key there. One that the provider refuses three t
 is booked back, and somebody must look (MOR-045). One that it does not answer is not given up: nobody knows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -30,7 +30,6 @@ from admitone.finance.payments.model import (
 )
 from admitone.finance.payments.policy import Happened
 from admitone.finance.payments.store import intents as intent_store
-from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store.facts import find_facts
 from admitone.finance.payments.store.intents import Settlement
 from admitone.finance.sources.api import PaymentId
@@ -154,9 +153,10 @@ def _intent(history: History, wanted: RefundWanted, begun: RecordedFact) -> Gate
     )
 
 
-async def plan_refunds(tx: Tx, wanted: Sequence[RefundWanted]) -> list[PlannedRefund | Refusal]:
-    """What `begin_refunds` would do now, and the provider would be asked; nothing is written."""
-    payments = await store.find_payments(tx, [each.payment for each in wanted])
+async def plan_refunds(
+    tx: Tx, wanted: Sequence[RefundWanted], payments: Mapping[PaymentId, Payment]
+) -> list[PlannedRefund | Refusal]:
+    """What `begin_refunds` would do now to these payments, and what the provider would be asked; nothing is written."""
     facts = await find_facts(tx, payments)
     histories = {own: History(payment, facts[own]) for own, payment in payments.items()}
     plans: list[PlannedRefund | Refusal] = []
