@@ -1,0 +1,76 @@
+"""The door for verticals: rights are given, changed and asked for here, in the caller's transaction."""
+
+from admitone.entitlements.codes import digest_of
+from admitone.entitlements.commands.changing import (
+    Activation,
+    Disowning,
+    Release,
+    Rescheduling,
+    Revoking,
+    Suspension,
+    Transfer,
+    activate,
+    release,
+    reschedule,
+    revoke,
+    revoke_codes,
+    suspend,
+    transfer,
+)
+from admitone.entitlements.commands.checking_in import consume
+from admitone.entitlements.commands.granting import grant
+from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound
+from admitone.entitlements.kinds import TICKET, Audience, TokenKind
+from admitone.entitlements.model import (
+    CheckinPolicy,
+    Entitlement,
+    EntitlementId,
+    Grant,
+    Hold,
+    Method,
+    Place,
+    Revocation,
+    Scan,
+    Status,
+    Verdict,
+)
+from admitone.entitlements.store.entitlements import find_entitlements, list_of_payments, list_of_sources
+
+__all__ = (
+    "TICKET",
+    "Activation",
+    "Audience",
+    "CheckinPolicy",
+    "Disowning",
+    "Entitlement",
+    "EntitlementId",
+    "EntitlementNotActive",
+    "EntitlementNotFound",
+    "Grant",
+    "Hold",
+    "Method",
+    "Place",
+    "Release",
+    "Rescheduling",
+    "Revocation",
+    "Revoking",
+    "Scan",
+    "Status",
+    "Suspension",
+    "TokenKind",
+    "Transfer",
+    "Verdict",
+    "activate",
+    "consume",
+    "digest_of",
+    "find_entitlements",
+    "grant",
+    "list_of_payments",
+    "list_of_sources",
+    "release",
+    "reschedule",
+    "revoke",
+    "revoke_codes",
+    "suspend",
+    "transfer",
+)

@@ -1,0 +1,88 @@
+"""Giving rights.
+
+Promise: whoever grants twice under one key grants once, and is shown the first (FUL: emission keys are unique). A right
+begins with its code, unless a place is only kept; what is kept has neither code nor access (ENT-018).
+"""
+
+from collections.abc import Sequence
+
+from admitone.entitlements.commands.changing import fresh_tokens
+from admitone.entitlements.facts import told_of
+from admitone.entitlements.model import Change, Changed, Entitlement, EntitlementId, Grant, Status
+from admitone.entitlements.port import KINDS
+from admitone.entitlements.store import entitlements as store
+from admitone.entitlements.store import tokens as token_store
+from admitone.kernel.commands import command
+from admitone.kernel.db import Overtaken, Tx
+from admitone.kernel.errors import Refusal
+from admitone.kernel.scope import Caller
+
+
+@command()
+async def grant(tx: Tx, grants: Sequence[Grant]) -> list[Entitlement | Refusal]:
+    """Each once, for whoever owns it by then."""
+    fresh = {each.emission_key: _entitlement(tx, each) for each in reversed(grants)}
+    new = await store.insert_entitlements(tx, [*fresh.values()])
+    known = await store.find_by_keys(tx, [key for key, each in fresh.items() if each.id not in new])
+    if len(known) + len(new) != len(fresh):
+        raise Overtaken  # One was granted by another this instant.
+    given = [each for each in fresh.values() if each.id in new]
+    callers = {each.emission_key: each.caller for each in reversed(grants)}
+    await token_store.insert_tokens(tx, fresh_tokens(given, tx))
+    await store.insert_changes(tx, [_line(each, callers[each.emission_key], tx) for each in given])
+    for each in given:
+        tx.publish(callers[each.emission_key], told_of(Change.GRANTED, each, None))
+    return [known.get(each.emission_key) or fresh[each.emission_key] for each in grants]
+
+
+def _entitlement(tx: Tx, grant: Grant) -> Entitlement:
+    kind, policy = KINDS()[grant.kind], grant.policy
+    return Entitlement(
+        organization=tx.scope.organization,
+        id=EntitlementId.new(),
+        emission_key=grant.emission_key,
+        source=grant.source,
+        line_key=grant.line_key,
+        payment_id=grant.payment_id,
+        event_id=grant.event_id,
+        session_id=grant.session_id,
+        label=grant.label,
+        owner=grant.owner,
+        kind=kind.name,
+        offline_allowed=kind.offline,
+        status=Status.PENDING if grant.pending else Status.ACTIVE,
+        held_for=frozenset(),
+        revoked_for=None,
+        valid_from=grant.valid_from,
+        valid_until=grant.valid_until,
+        policy_version=grant.policy_version,
+        methods=frozenset(policy.methods),
+        max_entries=policy.entries,
+        reentry_minutes=policy.reentry_minutes,
+        undo_minutes=policy.undo_minutes,
+        entries=0,
+        entered=0,
+        duplicates=0,
+        consumed_at=None,
+        last_entry_at=None,
+        epoch=0 if grant.pending else 1,
+        version=1,
+        created_at=tx.now,
+        changed_at=tx.now,
+    )
+
+
+def _line(granted: Entitlement, caller: Caller, tx: Tx) -> Changed:
+    return Changed(
+        entitlement_id=granted.id.uuid,
+        number=1,
+        kind=Change.GRANTED,
+        from_status=None,
+        to_status=granted.status,
+        reason=None,
+        owner_id=granted.owner.uuid,
+        at=tx.now,
+        actor_id=caller.actor.uuid if caller.actor else None,
+        cause_id=caller.causation_id,
+        correlation_id=caller.correlation_id,
+    )

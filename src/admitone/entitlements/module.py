@@ -1,0 +1,25 @@
+"""The manifest of entitlements."""
+
+from admitone.entitlements.facts import FACTS
+from admitone.entitlements.model import ENTITLEMENT
+from admitone.entitlements.port import KINDS
+from admitone.kernel.manifest import Module, Privacy, Table, TableClass
+
+TWO_YEARS = "kept with what was sold for two years after the event; the person goes by scrubbing the identity"
+
+MODULE = Module(
+    name="entitlements",
+    tables=(
+        Table("entitlement", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TWO_YEARS),
+        Table("token", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=30, aged_by="valid_until"),
+        Table("change", TableClass.TENANT, Privacy.PSEUDONYMOUS, append_only=True, kept_because=TWO_YEARS),
+        Table("lease", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=90, aged_by="expires_at"),
+        Table("checkin", TableClass.TENANT, Privacy.PSEUDONYMOUS, append_only=True, kept_because=TWO_YEARS),
+        Table("tally", TableClass.TENANT, retention_days=800, aged_by="minute"),
+        Table("closed_scanner", TableClass.TENANT, kept_because="so few, and staff open and close them"),
+    ),
+    lifecycles=(ENTITLEMENT,),
+    facts=FACTS,
+    ports=(KINDS,),
+    listed_indexes=("entitlement_of_owner", "entitlement_by_end", "token_by_age", "lease_by_age", "tally_by_age"),
+)

@@ -1,0 +1,135 @@
+"""Who is let in, and what becomes of a right: pure decisions.
+
+Promise (ENT-001, ENT-014): the door decides by the right, its copy of the policy and the clock, in one fixed order;
+nothing is asked of whatever the right came from. What a right stands at follows from what is known of its money and
+from why it is held, whatever came first.
+"""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from admitone.entitlements.model import (
+    Entitlement,
+    Hold,
+    Method,
+    Place,
+    Reason,
+    Revocation,
+    Status,
+    Token,
+    TokenState,
+    Way,
+)
+from admitone.finance.sources.api import SourceType
+
+METHOD_OF: Final = {
+    SourceType.TICKET_ORDER: Method.QR_TICKET,
+    SourceType.BOOKING: Method.QR_BOOKING,
+    SourceType.PADEL_REGISTRATION: Method.QR_REGISTRATION,
+    SourceType.STORE_ORDER: Method.QR_TICKET,
+    SourceType.STAY_RESERVATION: Method.QR_BOOKING,
+    SourceType.COUPON_CAMPAIGN: Method.QR_TICKET,
+}
+"""By what a code of it lets in."""
+WATCHED: Final = timedelta(minutes=10)
+FEWEST_SCANS: Final = 30
+WARN_PERCENT: Final = 10
+CLOSE_PERCENT: Final = 20
+
+
+def why_not(
+    entitlement: Entitlement | None, token: Token | None, place: Place, way: Way, now: datetime
+) -> Reason | None:
+    """Why somebody may not come in here and now, if they may not."""
+    if entitlement is None:
+        return Reason.INVALID_TOKEN
+    if entitlement.event_id != place.event_id:
+        return Reason.WRONG_EVENT
+    if place.session_id is not None and entitlement.session_id not in (None, place.session_id):
+        return Reason.WRONG_SESSION
+    if entitlement.status is not Status.ACTIVE:
+        return Reason.ENTITLEMENT_NOT_ACTIVE
+    if now < entitlement.valid_from:
+        return Reason.NOT_YET_VALID
+    if now > entitlement.valid_until:
+        return Reason.NO_LONGER_VALID
+    if (Method.MANUAL if way is Way.MANUAL else METHOD_OF[entitlement.source.type]) not in entitlement.methods:
+        return Reason.METHOD_NOT_ALLOWED
+    return _why_not_again(entitlement, now) or _why_not_by(token, now)
+
+
+def _why_not_again(entitlement: Entitlement, now: datetime) -> Reason | None:
+    if not entitlement.entries:
+        return None
+    if entitlement.entries >= entitlement.max_entries:
+        return Reason.ALREADY_CONSUMED if entitlement.max_entries == 1 else Reason.MAX_ENTRIES_REACHED
+    assert entitlement.last_entry_at is not None
+    is_in_time = now <= entitlement.last_entry_at + timedelta(minutes=entitlement.reentry_minutes)
+    return None if is_in_time else Reason.REENTRY_WINDOW_PASSED
+
+
+def _why_not_by(token: Token | None, now: datetime) -> Reason | None:
+    """Of a code that is good for one use, that it was used counts before that it is old (U-54)."""
+    if token is None:
+        return None
+    match token.state(now):
+        case TokenState.LIVE:
+            return None
+        case TokenState.REDEEMED:
+            return Reason.ALREADY_CONSUMED
+        case _:
+            return Reason.TOKEN_EXPIRED
+
+
+def entered(entitlement: Entitlement, now: datetime) -> Entitlement:
+    """After one more entry."""
+    return msgspec.structs.replace(
+        entitlement,
+        entries=entitlement.entries + 1,
+        entered=entitlement.entered + 1,
+        consumed_at=entitlement.consumed_at or now,
+        last_entry_at=now,
+    )
+
+
+def undone(entitlement: Entitlement, standing: Collection[datetime]) -> Entitlement:
+    """After one entry less; `standing` are the instants of those that stand."""
+    return msgspec.structs.replace(
+        entitlement,
+        entries=len(standing),
+        consumed_at=min(standing, default=None),
+        last_entry_at=max(standing, default=None),
+    )
+
+
+def status_of(
+    entitlement: Entitlement, held_for: Collection[Hold], revoked_for: Revocation | None, now: datetime
+) -> Status:
+    """Where a right stands that is held for this. What is revoked or over stays so; what was pending stays pending
+    until somebody activates it."""
+    if revoked_for is not None:
+        return Status.REVOKED
+    if entitlement.status in (Status.PENDING, Status.EXPIRED):
+        return entitlement.status
+    if now > entitlement.valid_until:
+        return Status.EXPIRED
+    return Status.SUSPENDED if held_for else Status.ACTIVE
+
+
+class Alarm(StrEnum):
+    """What follows when a scanner is shown too much that is refused (SAF-016)."""
+
+    WARN = "RISK_CHECKIN_ANOMALY"
+    CLOSE = "RISK_CHECKIN_ANOMALY_BLOCK"
+
+
+def alarm(scans: int, refused: int) -> Alarm | None:
+    if scans < FEWEST_SCANS:
+        return None
+    if refused * 100 >= scans * CLOSE_PERCENT:
+        return Alarm.CLOSE
+    return Alarm.WARN if refused * 100 >= scans * WARN_PERCENT else None

@@ -1,0 +1,180 @@
+"""What happened at doors: entries, the log, the counts, closed scanners."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from admitone.entitlements.model import Entitlement, EntitlementId, Tally
+from admitone.kernel.db import Tx
+from admitone.kernel.statements import Insert, columns
+
+
+class Entry(NamedTuple):
+    """The latest that let somebody in."""
+
+    checkin: UUID
+    at: datetime
+    gate: str
+
+
+INSERT_CHECKINS = Insert(
+    "entitlements.checkin",
+    {
+        "id": "uuid",
+        "entitlement_id": "uuid",
+        "event_id": "text",
+        "session_id": "text",
+        "source_type": "text",
+        "action": "text",
+        "admitted": "boolean",
+        "reason_code": "text",
+        "entry": "integer",
+        "method": "text",
+        "gate": "text",
+        "device": "text",
+        "scanner_id": "uuid",
+        "at": "timestamptz",
+        "recorded_at": "timestamptz",
+        "policy_version": "integer",
+        "epoch": "integer",
+        "refers_to": "uuid",
+        "lease_id": "uuid",
+        "scan_key": "text",
+        "correlation_id": "uuid",
+    },
+)
+
+
+WRITE_ENTRIES = """
+    UPDATE entitlements.entitlement AS e
+       SET entries = v.entries, entered = v.entered, duplicates = v.duplicates, consumed_at = v.consumed_at,
+           last_entry_at = v.last_entry_at
+      FROM unnest($2::uuid[], $3::integer[], $4::integer[], $5::integer[], $6::integer[], $7::timestamptz[],
+                  $8::timestamptz[])
+        AS v(id, version, entries, entered, duplicates, consumed_at, last_entry_at)
+     WHERE e.organization_id = $1
+       AND e.id = ANY($2::uuid[])
+       AND e.id = v.id
+       AND e.version = v.version
+"""
+
+
+FIND_LATEST = """
+    SELECT w.id AS entitlement_id, c.id, c.at, c.gate
+      FROM unnest($2::uuid[]) AS w(id)
+     CROSS JOIN LATERAL (SELECT id, at, gate
+                           FROM entitlements.checkin
+                          WHERE organization_id = $1
+                            AND entitlement_id = w.id
+                            AND admitted
+                          ORDER BY id DESC
+                          LIMIT 1) AS c
+"""
+
+
+COUNT = Insert(
+    "entitlements.tally",
+    {
+        "event_id": "text",
+        "device": "text",
+        "minute": "timestamptz",
+        "gate": "text",
+        "session_id": "text",
+        "admitted": "integer",
+        "undone": "integer",
+        "duplicate": "integer",
+        "denied": "integer",
+    },
+    on_conflict="(organization_id, event_id, device, minute, gate, session_id) DO UPDATE"
+    " SET admitted = tally.admitted + EXCLUDED.admitted, undone = tally.undone + EXCLUDED.undone,"
+    " duplicate = tally.duplicate + EXCLUDED.duplicate, denied = tally.denied + EXCLUDED.denied",
+)
+
+
+SUM_RECENT = """
+    SELECT w.event_id, w.device, s.scans, s.refused
+      FROM unnest($2::text[], $3::text[]) AS w(event_id, device)
+     CROSS JOIN LATERAL (SELECT sum(admitted + duplicate + denied)::bigint AS scans,
+                                sum(duplicate + denied)::bigint AS refused
+                           FROM entitlements.tally
+                          WHERE organization_id = $1
+                            AND event_id = w.event_id
+                            AND device = w.device
+                            AND minute > $4) AS s
+     WHERE s.scans > 0
+"""
+
+
+FIND_CLOSED = """
+    SELECT event_id, device
+      FROM entitlements.closed_scanner
+     WHERE organization_id = $1
+       AND event_id = ANY($2::text[])
+       AND device = ANY($3::text[])
+       AND opened_at IS NULL
+"""
+
+
+CLOSE_SCANNER = """
+    INSERT INTO entitlements.closed_scanner (organization_id, event_id, device, closed_at)
+    VALUES ($1, $2, $3, $4)
+        ON CONFLICT (organization_id, event_id, device) DO UPDATE
+       SET closed_at = EXCLUDED.closed_at, opened_at = NULL
+"""
+
+
+OPEN_SCANNER = """
+    UPDATE entitlements.closed_scanner
+       SET opened_at = $4
+     WHERE organization_id = $1
+       AND event_id = $2
+       AND device = $3
+       AND opened_at IS NULL
+"""
+
+
+async def insert_checkins(tx: Tx, rows: Sequence[object]) -> None:
+    await tx.insert_exactly(INSERT_CHECKINS, rows)
+
+
+async def write_entries(tx: Tx, after: Sequence[Entitlement]) -> None:
+    ordered = sorted(after, key=lambda each: each.id)
+    names = ("id", "version", "entries", "entered", "duplicates", "consumed_at", "last_entry_at")
+    await tx.execute_exactly(len(ordered), WRITE_ENTRIES, *columns(ordered, *names))
+
+
+async def find_latest(tx: Tx, entitlements: Collection[EntitlementId]) -> dict[EntitlementId, Entry]:
+    if not entitlements:
+        return {}
+    rows = await tx.fetch(FIND_LATEST, sorted(each.uuid for each in entitlements))
+    return {EntitlementId(row["entitlement_id"]): Entry(row["id"], row["at"], row["gate"]) for row in rows}
+
+
+async def count(tx: Tx, tallies: Sequence[Tally]) -> None:
+    """In their order, so that two who count the same do not wait for each other."""
+    await tx.insert_exactly(COUNT, tallies)
+
+
+async def sum_recent(
+    tx: Tx, scanners: Collection[tuple[str, str]], since: datetime
+) -> dict[tuple[str, str], tuple[int, int]]:
+    """How much each was shown, and how much of it was refused."""
+    if not scanners:
+        return {}
+    ordered = sorted(scanners)
+    rows = await tx.fetch(SUM_RECENT, [event for event, _ in ordered], [device for _, device in ordered], since)
+    return {(row["event_id"], row["device"]): (row["scans"], row["refused"]) for row in rows}
+
+
+async def find_closed(tx: Tx, scanners: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    events, devices = sorted({event for event, _ in scanners}), sorted({device for _, device in scanners})
+    return {(row["event_id"], row["device"]) for row in await tx.fetch(FIND_CLOSED, events, devices)}
+
+
+async def close_scanner(tx: Tx, scanner: tuple[str, str]) -> None:
+    await tx.execute(CLOSE_SCANNER, *scanner, tx.now)
+
+
+async def open_scanner(tx: Tx, scanner: tuple[str, str]) -> bool:
+    return await tx.execute(OPEN_SCANNER, *scanner, tx.now) > 0

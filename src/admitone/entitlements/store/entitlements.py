@@ -1,0 +1,242 @@
+"""Entitlements and their trail."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypeVar
+from uuid import UUID
+
+import msgspec
+
+from admitone.entitlements.model import Changed, Entitlement, EntitlementId, Hold, Method, Revocation, Status
+from admitone.finance.sources.api import PaymentId, Source, SourceType
+from admitone.kernel.db import Record, Tx
+from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.statements import Insert, Lock, columns
+
+Input = TypeVar("Input")
+
+COLUMNS = """organization_id, id, emission_key, source_type, source_id, line_key, payment_id, event_id, session_id,
+           label, owner_id, kind, offline_allowed, status, held_for, revoked_for, valid_from, valid_until, policy_version,
+           methods, max_entries, reentry_minutes, undo_minutes, entries, entered, duplicates, consumed_at,
+           last_entry_at, epoch, version, created_at, changed_at"""
+
+
+INSERT_ENTITLEMENTS = Insert(
+    "entitlements.entitlement",
+    {
+        "id": "uuid",
+        "emission_key": "text",
+        "source_type": "text",
+        "source_id": "text",
+        "line_key": "text",
+        "payment_id": "uuid",
+        "event_id": "text",
+        "session_id": "text",
+        "label": "text",
+        "owner_id": "uuid",
+        "kind": "text",
+        "offline_allowed": "boolean",
+        "status": "text",
+        "held_for": "text[]",
+        "revoked_for": "text",
+        "valid_from": "timestamptz",
+        "valid_until": "timestamptz",
+        "policy_version": "integer",
+        "methods": "text[]",
+        "max_entries": "integer",
+        "reentry_minutes": "integer",
+        "undo_minutes": "integer",
+        "entries": "integer",
+        "entered": "integer",
+        "duplicates": "integer",
+        "epoch": "integer",
+        "version": "integer",
+        "created_at": "timestamptz",
+        "changed_at": "timestamptz",
+    },
+    on_conflict="(organization_id, emission_key) DO NOTHING",
+    returning="id",
+    attributes={"source_type": "source.type", "source_id": "source.id", "owner_id": "owner"},
+)
+
+
+INSERT_CHANGES = Insert(
+    "entitlements.change",
+    {
+        "entitlement_id": "uuid",
+        "number": "integer",
+        "kind": "text",
+        "from_status": "text",
+        "to_status": "text",
+        "reason": "text",
+        "owner_id": "uuid",
+        "at": "timestamptz",
+        "actor_id": "uuid",
+        "cause_id": "uuid",
+        "correlation_id": "uuid",
+    },
+)
+
+
+LOCK_ENTITLEMENTS = Lock(
+    f"""
+    SELECT {COLUMNS}
+      FROM entitlements.entitlement
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+     ORDER BY id
+""",  # noqa: S608, of constants
+    key="id",
+)
+
+
+FIND_ENTITLEMENTS = f"""
+    SELECT {COLUMNS}
+      FROM entitlements.entitlement
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+"""  # noqa: S608, of constants
+
+
+FIND_BY_KEYS = f"""
+    SELECT {COLUMNS}
+      FROM entitlements.entitlement
+     WHERE organization_id = $1
+       AND emission_key = ANY($2::text[])
+"""  # noqa: S608, of constants
+
+
+LIST_OF_SOURCES = f"""
+    SELECT {COLUMNS}
+      FROM entitlements.entitlement
+     WHERE organization_id = $1
+       AND source_type = $2
+       AND source_id = ANY($3::text[])
+     ORDER BY id
+"""  # noqa: S608, of constants
+
+
+LIST_OF_PAYMENTS = f"""
+    SELECT {COLUMNS}
+      FROM entitlements.entitlement
+     WHERE organization_id = $1
+       AND payment_id = ANY($2::uuid[])
+     ORDER BY id
+"""  # noqa: S608, of constants
+
+
+WRITE_STANDINGS = """
+    UPDATE entitlements.entitlement AS e
+       SET owner_id = v.owner_id, payment_id = v.payment_id, status = v.status,
+           held_for = ARRAY(SELECT jsonb_array_elements_text(v.held_for::jsonb)), revoked_for = v.revoked_for,
+           valid_from = v.valid_from, valid_until = v.valid_until, epoch = v.epoch, version = v.version,
+           changed_at = $13
+      FROM unnest($2::uuid[], $3::integer[], $4::text[], $5::integer[], $6::uuid[], $7::uuid[], $8::text[],
+                  $9::text[], $10::timestamptz[], $11::timestamptz[], $12::integer[])
+        AS v(id, was, held_for, version, owner_id, payment_id, status, revoked_for, valid_from, valid_until, epoch)
+     WHERE e.organization_id = $1
+       AND e.id = ANY($2::uuid[])
+       AND e.id = v.id
+       AND e.version = v.was
+"""
+
+
+LIST_CHANGES = """
+    SELECT entitlement_id, number, kind, from_status, to_status, reason, owner_id, at, actor_id, cause_id,
+           correlation_id
+      FROM entitlements.change
+     WHERE organization_id = $1
+       AND entitlement_id = $2
+     ORDER BY number
+     LIMIT $3
+"""
+
+
+async def insert_entitlements(tx: Tx, fresh: Sequence[Entitlement]) -> set[EntitlementId]:
+    """Those whose key nobody had taken."""
+    ordered = sorted(fresh, key=lambda each: each.emission_key)
+    return {EntitlementId(row["id"]) for row in await tx.insert_many(INSERT_ENTITLEMENTS, ordered)}
+
+
+async def insert_changes(tx: Tx, changes: Sequence[Changed]) -> None:
+    await tx.insert_exactly(INSERT_CHANGES, changes)
+
+
+async def lock_entitlements(
+    tx: Tx, inputs: Sequence[Input], whose: Callable[[Input], EntitlementId]
+) -> dict[EntitlementId, Entitlement]:
+    """Those that the inputs are about."""
+    rows = await tx.lock(LOCK_ENTITLEMENTS, inputs, lambda each: whose(each).uuid) if inputs else {}
+    return {EntitlementId(key): entitlement_of(row) for key, row in rows.items()}
+
+
+async def find_entitlements(tx: Tx, ids: Collection[EntitlementId]) -> dict[EntitlementId, Entitlement]:
+    rows = await tx.fetch(FIND_ENTITLEMENTS, sorted(each.uuid for each in ids)) if ids else []
+    return {EntitlementId(row["id"]): entitlement_of(row) for row in rows}
+
+
+async def find_by_keys(tx: Tx, keys: Collection[str]) -> dict[str, Entitlement]:
+    rows = await tx.fetch(FIND_BY_KEYS, sorted({*keys})) if keys else []
+    return {row["emission_key"]: entitlement_of(row) for row in rows}
+
+
+async def list_of_sources(tx: Tx, kind: SourceType, ids: Collection[str]) -> list[Entitlement]:
+    return [entitlement_of(row) for row in await tx.fetch(LIST_OF_SOURCES, kind.value, sorted({*ids}))]
+
+
+async def list_of_payments(tx: Tx, payments: Collection[PaymentId]) -> list[Entitlement]:
+    return [entitlement_of(row) for row in await tx.fetch(LIST_OF_PAYMENTS, sorted(each.uuid for each in payments))]
+
+
+async def write_standings(tx: Tx, before: Mapping[EntitlementId, int], after: Sequence[Entitlement]) -> None:
+    """As they stand now; each still had the version that it was read with."""
+    ordered = sorted(after, key=lambda each: each.id)
+    [ids, *rest] = columns(
+        ordered,
+        *("id", "version", "owner", "payment_id", "status"),
+        *("revoked_for", "valid_from", "valid_until", "epoch"),
+    )
+    holds = [msgspec.json.encode(sorted(each.held_for)).decode() for each in ordered]
+    was = [before[each.id] for each in ordered]
+    await tx.execute_exactly(len(ordered), WRITE_STANDINGS, ids, was, holds, *rest, tx.now)
+
+
+async def list_changes(tx: Tx, entitlement: EntitlementId, most: int) -> list[Changed]:
+    rows = await tx.fetch(LIST_CHANGES, entitlement.uuid, most)
+    return [Changed(**dict(row)) for row in rows]
+
+
+def entitlement_of(row: Record) -> Entitlement:
+    payment: UUID | None = row["payment_id"]
+    return Entitlement(
+        organization=OrganizationId(row["organization_id"]),
+        id=EntitlementId(row["id"]),
+        emission_key=row["emission_key"],
+        source=Source(SourceType(row["source_type"]), row["source_id"]),
+        line_key=row["line_key"],
+        payment_id=PaymentId(payment) if payment else None,
+        event_id=row["event_id"],
+        session_id=row["session_id"],
+        label=row["label"],
+        owner=IdentityId(row["owner_id"]),
+        kind=row["kind"],
+        offline_allowed=row["offline_allowed"],
+        status=Status(row["status"]),
+        held_for=frozenset(map(Hold, row["held_for"])),
+        revoked_for=Revocation(row["revoked_for"]) if row["revoked_for"] else None,
+        valid_from=row["valid_from"],
+        valid_until=row["valid_until"],
+        policy_version=row["policy_version"],
+        methods=frozenset(map(Method, row["methods"])),
+        max_entries=row["max_entries"],
+        reentry_minutes=row["reentry_minutes"],
+        undo_minutes=row["undo_minutes"],
+        entries=row["entries"],
+        entered=row["entered"],
+        duplicates=row["duplicates"],
+        consumed_at=row["consumed_at"],
+        last_entry_at=row["last_entry_at"],
+        epoch=row["epoch"],
+        version=row["version"],
+        created_at=row["created_at"],
+        changed_at=row["changed_at"],
+    )
