@@ -718,7 +718,7 @@ CREATE TABLE entitlements.change (
     from_status text,
     to_status text NOT NULL,
     reason text,
-    owner_id uuid NOT NULL,
+    identity_id uuid NOT NULL,
     at timestamp with time zone NOT NULL,
     actor_id uuid,
     cause_id uuid,
@@ -797,7 +797,7 @@ CREATE TABLE entitlements.entitlement (
     event_id text,
     session_id text,
     label text NOT NULL,
-    owner_id uuid NOT NULL,
+    identity_id uuid NOT NULL,
     kind text NOT NULL,
     offline_allowed boolean NOT NULL,
     status text NOT NULL,
@@ -3093,7 +3093,7 @@ CREATE INDEX entitlement_by_end ON entitlements.entitlement USING btree (valid_u
 CREATE INDEX entitlement_of_event ON entitlements.entitlement USING btree (organization_id, event_id, id) WHERE (event_id IS NOT NULL);
 
 -- Name: entitlement_of_owner; Type: INDEX; Schema: entitlements; Owner: admitone_owner
-CREATE INDEX entitlement_of_owner ON entitlements.entitlement USING btree (owner_id, id);
+CREATE INDEX entitlement_of_owner ON entitlements.entitlement USING btree (identity_id, id);
 
 -- Name: entitlement_of_payment; Type: INDEX; Schema: entitlements; Owner: admitone_owner
 CREATE INDEX entitlement_of_payment ON entitlements.entitlement USING btree (organization_id, payment_id) WHERE (payment_id IS NOT NULL);
@@ -3747,7 +3747,7 @@ CREATE POLICY app_own ON entitlements.tally TO admitone_app USING ((organization
 CREATE POLICY app_own ON entitlements.token TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
 -- Name: entitlement buyer_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
-CREATE POLICY buyer_own ON entitlements.entitlement FOR SELECT TO admitone_buyer USING ((owner_id = (NULLIF(current_setting('app.identity_id'::text, true), ''::text))::uuid));
+CREATE POLICY buyer_own ON entitlements.entitlement FOR SELECT TO admitone_buyer USING ((identity_id = (NULLIF(current_setting('app.identity_id'::text, true), ''::text))::uuid));
 
 -- Name: change; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE entitlements.change ENABLE ROW LEVEL SECURITY;
@@ -4668,9 +4668,9 @@ GRANT SELECT(id) ON TABLE entitlements.entitlement TO admitone_relay;
 -- Name: COLUMN entitlement.payment_id; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(payment_id) ON TABLE entitlements.entitlement TO admitone_app;
 
--- Name: COLUMN entitlement.owner_id; Type: ACL; Schema: entitlements; Owner: admitone_owner
-GRANT UPDATE(owner_id) ON TABLE entitlements.entitlement TO admitone_app;
-GRANT SELECT(owner_id) ON TABLE entitlements.entitlement TO admitone_relay;
+-- Name: COLUMN entitlement.identity_id; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(identity_id) ON TABLE entitlements.entitlement TO admitone_app;
+GRANT SELECT(identity_id) ON TABLE entitlements.entitlement TO admitone_relay;
 
 -- Name: COLUMN entitlement.status; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(status) ON TABLE entitlements.entitlement TO admitone_app;

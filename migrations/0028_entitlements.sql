@@ -22,7 +22,7 @@ CREATE TABLE entitlements.entitlement (
     session_id      text        CHECK (length(session_id) BETWEEN 1 AND 64),
     -- What the door reads out: the vertical's words for it, nobody's name.
     label           text        NOT NULL CHECK (length(label) <= 120),
-    owner_id        uuid        NOT NULL,
+    identity_id        uuid        NOT NULL,
     kind            text        NOT NULL CHECK (kind ~ '^[a-z][a-z_]{1,31}$'),
     offline_allowed boolean     NOT NULL,
     status          text        NOT NULL CHECK (status IN ('PENDING', 'ACTIVE', 'REVOKED', 'EXPIRED', 'SUSPENDED')),
@@ -61,7 +61,7 @@ CREATE INDEX entitlement_of_source ON entitlements.entitlement (organization_id,
 CREATE INDEX entitlement_of_payment ON entitlements.entitlement (organization_id, payment_id) WHERE payment_id IS NOT NULL;
 CREATE INDEX entitlement_of_event ON entitlements.entitlement (organization_id, event_id, id) WHERE event_id IS NOT NULL;
 -- Of one person, over all organisations.
-CREATE INDEX entitlement_of_owner ON entitlements.entitlement (owner_id, id);
+CREATE INDEX entitlement_of_owner ON entitlements.entitlement (identity_id, id);
 -- Whose time is over, and whose is near, over all organisations.
 CREATE INDEX entitlement_by_end ON entitlements.entitlement (valid_until, id) WHERE status IN ('PENDING', 'ACTIVE', 'SUSPENDED');
 -- Last, so that the planner takes it before anybody has counted rows.
@@ -72,14 +72,14 @@ CREATE POLICY app_own ON entitlements.entitlement TO admitone_app
     USING      (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid)
     WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
 CREATE POLICY buyer_own ON entitlements.entitlement FOR SELECT TO admitone_buyer
-    USING (owner_id = NULLIF(current_setting('app.identity_id', true), '')::uuid);
+    USING (identity_id = NULLIF(current_setting('app.identity_id', true), '')::uuid);
 CREATE POLICY relay_sweeps ON entitlements.entitlement FOR SELECT TO admitone_relay USING (true);
 GRANT SELECT, INSERT ON entitlements.entitlement TO admitone_app;
-GRANT UPDATE (owner_id, payment_id, methods, max_entries, reentry_minutes, undo_minutes, status, held_for, revoked_for, valid_from, valid_until, entries, entered, duplicates,
+GRANT UPDATE (identity_id, payment_id, methods, max_entries, reentry_minutes, undo_minutes, status, held_for, revoked_for, valid_from, valid_until, entries, entered, duplicates,
               consumed_at, last_entry_at, epoch, version, changed_at)
     ON entitlements.entitlement TO admitone_app;
 GRANT SELECT ON entitlements.entitlement TO admitone_buyer;
-GRANT SELECT (organization_id, id, owner_id, status, valid_until) ON entitlements.entitlement TO admitone_relay;
+GRANT SELECT (organization_id, id, identity_id, status, valid_until) ON entitlements.entitlement TO admitone_relay;
 
 
 -- TENANT: a code that shows a right, as its digest: the code itself is derived when it is shown and stands nowhere.
@@ -120,7 +120,7 @@ CREATE TABLE entitlements.change (
     from_status     text,
     to_status       text        NOT NULL,
     reason          text        CHECK (length(reason) <= 100),
-    owner_id        uuid        NOT NULL,
+    identity_id        uuid        NOT NULL,
     at              timestamptz NOT NULL,
     actor_id        uuid,
     -- The fact that made it so, where one did.

@@ -39,6 +39,7 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "payments.payment"): READ,
     (Role.RELAY, "payments.gateway_intent"): READ,
     (Role.RELAY, "disputes.dispute"): READ,
+    (Role.RELAY, "entitlements.entitlement"): READ,
     (Role.RELAY, "payouts.payout"): READ,
     (Role.RELAY, "payouts.obligation"): READ,
     (Role.RELAY, "payouts.reported"): READ,

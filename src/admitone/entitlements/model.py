@@ -217,7 +217,7 @@ class Changed(msgspec.Struct, frozen=True):
     from_status: Status | None
     to_status: Status
     reason: str | None
-    owner_id: UUID
+    identity_id: UUID
     at: datetime
     actor_id: UUID | None
     cause_id: UUID | None

@@ -1,14 +1,19 @@
 """The manifest of entitlements."""
 
+from admitone.entitlements import routes
 from admitone.entitlements.facts import FACTS
 from admitone.entitlements.model import ENTITLEMENT
 from admitone.entitlements.port import KINDS
+from admitone.kernel import figures
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
 TWO_YEARS = "kept with what was sold for two years after the event; the person goes by scrubbing the identity"
 
 MODULE = Module(
     name="entitlements",
+    contracts=routes.CONTRACTS,
+    permissions=routes.PERMISSIONS,
+    limits=figures.SCANS_PER_DEVICE,
     tables=(
         Table("entitlement", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TWO_YEARS),
         Table("token", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=30, aged_by="valid_until"),

@@ -277,7 +277,7 @@ def _line(move: Move, now: datetime) -> Changed:
         from_status=move.before.status,
         to_status=move.after.status,
         reason=move.reason,
-        owner_id=move.after.owner.uuid,
+        identity_id=move.after.owner.uuid,
         at=now,
         actor_id=move.caller.actor.uuid if move.caller.actor else None,
         cause_id=move.caller.causation_id,

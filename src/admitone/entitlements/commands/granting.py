@@ -80,7 +80,7 @@ def _line(granted: Entitlement, caller: Caller, tx: Tx) -> Changed:
         from_status=None,
         to_status=granted.status,
         reason=None,
-        owner_id=granted.owner.uuid,
+        identity_id=granted.owner.uuid,
         at=tx.now,
         actor_id=caller.actor.uuid if caller.actor else None,
         cause_id=caller.causation_id,

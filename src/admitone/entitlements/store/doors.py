@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from admitone.entitlements.model import Entitlement, EntitlementId, Tally
-from admitone.kernel.db import Tx
+from admitone.entitlements.model import Checkin, CheckinId, Entitlement, EntitlementId, Tally, Way
+from admitone.kernel.db import Record, Tx
 from admitone.kernel.statements import Insert, columns
 
 
@@ -70,6 +70,36 @@ FIND_LATEST = """
                             AND admitted
                           ORDER BY id DESC
                           LIMIT 1) AS c
+"""
+
+
+CHECKIN_COLUMNS = """id, entitlement_id, event_id, session_id, source_type, action, admitted, reason_code, entry,
+           method, gate, device, scanner_id, at, recorded_at, policy_version, epoch, refers_to, lease_id, scan_key,
+           correlation_id"""
+
+
+FIND_CHECKINS = f"""
+    SELECT {CHECKIN_COLUMNS}
+      FROM entitlements.checkin
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+"""  # noqa: S608, of constants
+
+
+# Entries that were not undone, in their order. A right has few.
+FIND_STANDING = """
+    SELECT c.entitlement_id, c.id, c.at, c.gate
+      FROM entitlements.checkin AS c
+     WHERE c.organization_id = $1
+       AND c.entitlement_id = ANY($2::uuid[])
+       AND c.admitted
+       AND NOT EXISTS (SELECT
+                         FROM entitlements.checkin AS u
+                        WHERE u.organization_id = c.organization_id
+                          AND u.entitlement_id = c.entitlement_id
+                          AND u.entry = c.entry
+                          AND u.action = 'UNDO')
+     ORDER BY c.entitlement_id, c.entry
 """
 
 
@@ -149,6 +179,22 @@ async def find_latest(tx: Tx, entitlements: Collection[EntitlementId]) -> dict[E
         return {}
     rows = await tx.fetch(FIND_LATEST, sorted(each.uuid for each in entitlements))
     return {EntitlementId(row["entitlement_id"]): Entry(row["id"], row["at"], row["gate"]) for row in rows}
+
+
+async def find_checkins(tx: Tx, ids: Collection[CheckinId]) -> dict[CheckinId, Checkin]:
+    rows = await tx.fetch(FIND_CHECKINS, sorted(each.uuid for each in ids))
+    return {CheckinId(row["id"]): checkin_of(row) for row in rows}
+
+
+async def list_standing(tx: Tx, entitlements: Collection[EntitlementId]) -> dict[EntitlementId, list[Entry]]:
+    standing: dict[EntitlementId, list[Entry]] = {own: [] for own in entitlements}
+    for row in await tx.fetch(FIND_STANDING, sorted(own.uuid for own in entitlements)):
+        standing[EntitlementId(row["entitlement_id"])].append(Entry(row["id"], row["at"], row["gate"]))
+    return standing
+
+
+def checkin_of(row: Record) -> Checkin:
+    return Checkin(**(dict(row) | {"method": Way(row["method"])}))
 
 
 async def count(tx: Tx, tallies: Sequence[Tally]) -> None:

@@ -15,9 +15,9 @@ from admitone.kernel.statements import Insert, Lock, columns
 Input = TypeVar("Input")
 
 COLUMNS = """organization_id, id, emission_key, source_type, source_id, line_key, payment_id, event_id, session_id,
-           label, owner_id, kind, offline_allowed, status, held_for, revoked_for, valid_from, valid_until, policy_version,
-           methods, max_entries, reentry_minutes, undo_minutes, entries, entered, duplicates, consumed_at,
-           last_entry_at, epoch, version, created_at, changed_at"""
+           label, identity_id, kind, offline_allowed, status, held_for, revoked_for, valid_from, valid_until,
+           policy_version, methods, max_entries, reentry_minutes, undo_minutes, entries, entered, duplicates,
+           consumed_at, last_entry_at, epoch, version, created_at, changed_at"""
 
 
 INSERT_ENTITLEMENTS = Insert(
@@ -32,7 +32,7 @@ INSERT_ENTITLEMENTS = Insert(
         "event_id": "text",
         "session_id": "text",
         "label": "text",
-        "owner_id": "uuid",
+        "identity_id": "uuid",
         "kind": "text",
         "offline_allowed": "boolean",
         "status": "text",
@@ -55,7 +55,7 @@ INSERT_ENTITLEMENTS = Insert(
     },
     on_conflict="(organization_id, emission_key) DO NOTHING",
     returning="id",
-    attributes={"source_type": "source.type", "source_id": "source.id", "owner_id": "owner"},
+    attributes={"source_type": "source.type", "source_id": "source.id", "identity_id": "owner"},
 )
 
 
@@ -68,7 +68,7 @@ INSERT_CHANGES = Insert(
         "from_status": "text",
         "to_status": "text",
         "reason": "text",
-        "owner_id": "uuid",
+        "identity_id": "uuid",
         "at": "timestamptz",
         "actor_id": "uuid",
         "cause_id": "uuid",
@@ -105,7 +105,7 @@ FIND_BY_KEYS = f"""
 """  # noqa: S608, of constants
 
 
-LIST_OF_SOURCES = f"""
+FIND_OF_SOURCES = f"""
     SELECT {COLUMNS}
       FROM entitlements.entitlement
      WHERE organization_id = $1
@@ -115,7 +115,7 @@ LIST_OF_SOURCES = f"""
 """  # noqa: S608, of constants
 
 
-LIST_OF_PAYMENTS = f"""
+FIND_OF_PAYMENTS = f"""
     SELECT {COLUMNS}
       FROM entitlements.entitlement
      WHERE organization_id = $1
@@ -126,13 +126,13 @@ LIST_OF_PAYMENTS = f"""
 
 WRITE_STANDINGS = """
     UPDATE entitlements.entitlement AS e
-       SET owner_id = v.owner_id, payment_id = v.payment_id, status = v.status,
+       SET identity_id = v.identity_id, payment_id = v.payment_id, status = v.status,
            held_for = ARRAY(SELECT jsonb_array_elements_text(v.held_for::jsonb)), revoked_for = v.revoked_for,
            valid_from = v.valid_from, valid_until = v.valid_until, epoch = v.epoch, version = v.version,
            changed_at = $13
       FROM unnest($2::uuid[], $3::integer[], $4::text[], $5::integer[], $6::uuid[], $7::uuid[], $8::text[],
                   $9::text[], $10::timestamptz[], $11::timestamptz[], $12::integer[])
-        AS v(id, was, held_for, version, owner_id, payment_id, status, revoked_for, valid_from, valid_until, epoch)
+        AS v(id, was, held_for, version, identity_id, payment_id, status, revoked_for, valid_from, valid_until, epoch)
      WHERE e.organization_id = $1
        AND e.id = ANY($2::uuid[])
        AND e.id = v.id
@@ -141,7 +141,7 @@ WRITE_STANDINGS = """
 
 
 LIST_CHANGES = """
-    SELECT entitlement_id, number, kind, from_status, to_status, reason, owner_id, at, actor_id, cause_id,
+    SELECT entitlement_id, number, kind, from_status, to_status, reason, identity_id, at, actor_id, cause_id,
            correlation_id
       FROM entitlements.change
      WHERE organization_id = $1
@@ -180,11 +180,11 @@ async def find_by_keys(tx: Tx, keys: Collection[str]) -> dict[str, Entitlement]:
 
 
 async def list_of_sources(tx: Tx, kind: SourceType, ids: Collection[str]) -> list[Entitlement]:
-    return [entitlement_of(row) for row in await tx.fetch(LIST_OF_SOURCES, kind.value, sorted({*ids}))]
+    return [entitlement_of(row) for row in await tx.fetch(FIND_OF_SOURCES, kind.value, sorted({*ids}))]
 
 
 async def list_of_payments(tx: Tx, payments: Collection[PaymentId]) -> list[Entitlement]:
-    return [entitlement_of(row) for row in await tx.fetch(LIST_OF_PAYMENTS, sorted(each.uuid for each in payments))]
+    return [entitlement_of(row) for row in await tx.fetch(FIND_OF_PAYMENTS, sorted(each.uuid for each in payments))]
 
 
 async def write_standings(tx: Tx, before: Mapping[EntitlementId, int], after: Sequence[Entitlement]) -> None:
@@ -217,7 +217,7 @@ def entitlement_of(row: Record) -> Entitlement:
         event_id=row["event_id"],
         session_id=row["session_id"],
         label=row["label"],
-        owner=IdentityId(row["owner_id"]),
+        owner=IdentityId(row["identity_id"]),
         kind=row["kind"],
         offline_allowed=row["offline_allowed"],
         status=Status(row["status"]),

@@ -32,7 +32,7 @@ FIND_BY_DIGESTS = f"""
 """  # noqa: S608, of constants
 
 
-LIST_LIVE = f"""
+FIND_LIVE = f"""
     SELECT {COLUMNS}
       FROM entitlements.token
      WHERE organization_id = $1
@@ -74,7 +74,7 @@ async def find_by_digests(tx: Tx, digests: Collection[bytes]) -> dict[bytes, Tok
 async def list_live(tx: Tx, entitlements: Collection[EntitlementId], now: datetime) -> dict[EntitlementId, list[Token]]:
     """Those that are good, and that will be, in the order in which they were made."""
     live: dict[EntitlementId, list[Token]] = {each: [] for each in entitlements}
-    for row in await tx.fetch(LIST_LIVE, sorted(each.uuid for each in entitlements), now):
+    for row in await tx.fetch(FIND_LIVE, sorted(each.uuid for each in entitlements), now):
         live[EntitlementId(row["entitlement_id"])].append(token_of(row))
     return live
 

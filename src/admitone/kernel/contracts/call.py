@@ -138,15 +138,17 @@ class Call:
         self, command: Command[Any, Input, Outcome], each: Input, *, scope: WritingScope | None = None
     ) -> Outcome:
         """Run the command for this input, together with whoever calls it at the same time."""
-        submitted = self._ground.batcher.submit(command, scope or self._own_scope(), each, self._keyed(command))
-        return await self._answered(submitted)
+        scope = scope or self._own_scope()
+        keyed = self._keyed(command, scope)
+        return await self._answered(self._ground.batcher.submit(command, scope, each, keyed), keyed)
 
     async def run(
         self, command: Command[Any, Input, Outcome], each: Input, *, scope: WritingScope | None = None
     ) -> Outcome:
         """Run the command for this input alone."""
-        submitted = self._ground.batcher.run_one(command, scope or self._own_scope(), each, self._keyed(command))
-        return await self._answered(submitted)
+        scope = scope or self._own_scope()
+        keyed = self._keyed(command, scope)
+        return await self._answered(self._ground.batcher.run_one(command, scope, each, keyed), keyed)
 
     async def read(
         self,
@@ -161,13 +163,14 @@ class Call:
         except TimeoutError:
             raise Unavailable() from None
 
-    async def _answered(self, submitted: Awaitable[Answered[Outcome]]) -> Outcome:
+    async def _answered(self, submitted: Awaitable[Answered[Outcome]], keyed: Keyed | None) -> Outcome:
         try:
             answered = await self._ground.patience.within(self.contract.wait_seconds, submitted)
         except TimeoutError:
             raise OutcomeUnknown() from None
-        # A handler may run two commands; the answer is a repetition only when both are.
-        self.replayed = answered.replayed and self.replayed is not False
+        if keyed is not None:
+            # A handler may run two commands; the answer is a repetition only when both are.
+            self.replayed = answered.replayed and self.replayed is not False
         return answered.outcome
 
     def _own_scope(self) -> Scope:
@@ -180,8 +183,9 @@ class Call:
             return IdentityScope(self.identity)
         return self._own_scope()
 
-    def _keyed(self, command: Command[Any, Any, Any]) -> Keyed | None:
-        if self.contract.idempotent_by is None:
+    def _keyed(self, command: Command[Any, Any, Any], scope: WritingScope) -> Keyed | None:
+        # The platform is no organisation, and keeps no answers: what is counted there is counted again.
+        if self.contract.idempotent_by is None or isinstance(scope, PlatformScope):
             return None
         if command.name in self._under_key:
             raise TypeError(f"{self.contract.id} runs {command.name} twice under one key; give it both inputs at once")
