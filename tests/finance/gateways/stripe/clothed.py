@@ -52,6 +52,8 @@ class Clothed:
         self._ends: dict[str, int] = {}
         self._fee_refunds: dict[str, list[Shown]] = {}
         self.refuse_fees = False
+        self.gives_back = 0
+        """Of its own fee, with every refund."""
         self.hide_refunds = False
         """Its lists are behind."""
 
@@ -121,6 +123,8 @@ class Clothed:
 
     def _of_refund(self, intent: Intent, attempt: Attempt, refund: Refund) -> Iterator[Shown]:
         yield self._refund(refund)
+        if left := refund.status_transitions.get("succeeded"):
+            yield self._booked(refund.id, -refund.amount, refund.currency, left)
         if returned := refund.status_transitions.get("failed"):
             name = like(refund.id, "txn", "f")
             yield dressing.transaction(name, "refund_failure", refund.amount, refund.currency, returned, refund.id)
@@ -129,6 +133,10 @@ class Clothed:
         yield own | back | {"transfer": like(attempt.id, "tr", "of"), "source_refund": refund.id}
         fee = {"id": like(refund.id, "fr"), "object": "fee_refund", "amount": refund.refund_application_fee}
         yield own | fee | {"fee": like(attempt.id, "fee")}
+
+    def _booked(self, refund: str, amount: int, currency: str, at: int) -> Shown:
+        name = like(refund, "txn", "r")
+        return dressing.transaction(name, "refund", amount, currency, at, refund, -self.gives_back)
 
     def _transfer_of(self, intent: Intent, attempt: Attempt) -> Shown:
         own = {"id": like(attempt.id, "tr", "of"), "object": "transfer", "created": attempt.created, "metadata": {}}
@@ -334,6 +342,8 @@ class Clothed:
             match MovementKind(row.kind):
                 case MovementKind.CHARGE:
                     yield dressing.charged(*attempts[row.reference])
+                case MovementKind.REFUND:
+                    yield self._booked(row.reference, -row.amount, row.currency, row.at)
                 case MovementKind.DISPUTE:
                     yield dressing.dispute(disputes[row.reference])["balance_transactions"][0]
                 case MovementKind.DISPUTE_RETURNED:

@@ -120,6 +120,19 @@ async def test_a_fee_that_cannot_go_back_does_not_make_the_refund_a_refusal(stag
     sure(Refund, await stage.gateway.refund(refund))
 
 
+async def test_for_a_refund_that_came_back_no_fee_goes(stage: StripeStage):
+    """Whoever repeats the order finds that the buyer got nothing; what is ours stays ours."""
+    order, charge = await sold(stage)
+    refund = a_refund_order(order, charge, 2_000, application_fee_minor=50)
+    stage.peer.script = ["", "", "", "", "gone"]
+    sure(Unknown, await stage.gateway.refund(refund))
+    await stage.do("return_refund", charge.id)
+    said = sure(Refund, await stage.gateway.refund(refund))
+    assert said.fact.kind is FactKind.REFUND_FAILED
+    assert await stage.gateway.find_refund(refund) == said
+    assert (await went_back(stage, order))[MovementKind.APPLICATION_FEE_REFUNDED] == 0
+
+
 async def test_an_order_that_is_repeated_after_a_day_is_not_done_twice(stage: StripeStage):
     order, charge = await sold(stage)
     refund = a_refund_order(order, charge, 2_000, application_fee_minor=120)

@@ -168,6 +168,21 @@ async def test_the_fee_is_stripes_own_and_final_when_it_is_known(world: World, s
     assert (entries.count("PROCESSOR_FEES_FINAL"), entries.count("PROCESSOR_FEES_ADJUSTMENT")) == (1, 1)
 
 
+@pytest.mark.covers("FIN-070")
+async def test_what_stripe_gives_back_of_its_fee_with_a_refund_is_the_refunds(world: World, stage: StripeStage):
+    """T5b: nobody bears what the processor did not keep."""
+    stage.peer.gives_back = 100
+    payment, charge = await world.opened(world.shop.sells(world.buyer.identity, 5000))
+    for deed in ("pay", "tell_fees", "refund"):
+        await stage.do(deed, charge)
+    for _ in range(2):
+        await world.clerk.ask(world.organization, payment, Caller())
+    entries = [entry for entry, *_ in await world.transfers(payment)]
+    assert entries.count("REFUND_PROCESSOR_FEES_REVERSAL") == 1
+    assert "PROCESSOR_FEES_ADJUSTMENT" not in entries
+    assert (await world.payment(payment)).processor_fees_actual == 0
+
+
 @pytest.mark.covers("PAY-042", "PAY-006")
 @pytest.mark.parametrize("fate", ["lost", "error_before", "busy", "gone"])
 @pytest.mark.parametrize("return_url", [None, BACK], ids=["an intent", "a session"])
@@ -202,6 +217,7 @@ async def test_stripes_books_and_ours_say_the_same(
         stage.peer.ahead = -AN_HOUR
         books = Batcher(old)
         async with a_stripe_world(old, books, stage) as world:
+            stage.peer.gives_back = 25
             for deeds in (
                 ["pay", "tell_fees"],
                 ["pay", "tell_fees", "refund", "return_refund"],

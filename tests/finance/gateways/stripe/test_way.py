@@ -199,6 +199,8 @@ async def test_an_answer_that_cannot_be_read_is_unknown(outbound: Outbound, body
         (302, b"", Unknown),
         (503, b'{"error": {"code": "resource_missing"}}', Unknown),
         (409, b'{"error": {"type": "idempotency_error", "code": "idempotency_key_in_use"}}', Unknown),
+        (424, b'{"error": {"type": "api_error", "message": "somebody else did not answer"}}', Unknown),
+        (408, b'{"error": {"type": "api_error"}}', Unknown),
         (429, b'{"error": {"code": "lock_timeout"}}', NotSent),
     ],
 )

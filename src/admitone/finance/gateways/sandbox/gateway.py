@@ -1,8 +1,8 @@
 """The sandbox as a gateway: the same adapter in process and over HTTP.
 
 Promise: 2xx is the answer; 402 is a decline, which is a fact of the charge; other 4xx is a refusal under the provider's
-own code, but for 409 and 429; these, 5xx, an answer that cannot be read and one that never came are unknown. Nothing
-here is ever live.
+own code, but for those that are none (`UNSAID`); these, 5xx, an answer that cannot be read and one that never came are
+unknown. Nothing here is ever live.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,6 +15,7 @@ import msgspec
 
 from admitone.finance.gateways import model, signature
 from admitone.finance.gateways.model import (
+    UNSAID,
     Ability,
     AccountLink,
     AccountOrder,
@@ -72,8 +73,6 @@ from admitone.kernel.outbound import (
 )
 from admitone.kernel.scope import Caller
 
-UNSAID: Final = (409, 429)
-"""Another call under the same key is not over, or there are too many: no answer to this one, and no refusal either."""
 KINDS: Final = {kind.value: kind for kind in MovementKind}
 DEPENDENCY: Final = Dependency("gateway_sandbox")
 

@@ -16,6 +16,7 @@ import msgspec
 
 from admitone.finance.gateways import model, signature
 from admitone.finance.gateways.model import (
+    NOT_OFFERED,
     Ability,
     AccountLink,
     AccountOrder,
@@ -86,6 +87,8 @@ class StripeGateway:
         """A page of Stripe's where there is an address to come back to; else an intent for a page of the shop's own."""
         if not 0 <= order.application_fee_minor <= order.amount_minor:
             return Refused(FEE_TOO_LARGE)
+        if order.currency in parameters.COUNTED_OTHERWISE:
+            return Refused(NOT_OFFERED, order.currency)
         options = _under(order.key)
         if order.method is Method.CARD and order.return_url is not None:
             session = self._v1.checkout.sessions.create_async(parameters.session_parameters(order), options)
@@ -167,9 +170,9 @@ class StripeGateway:
             attempts = await read_all(listed(self._way, caller, self._v1.charges.list_async, Attempt, **about))
             return Whole(intent, attempts=tuple(attempts)) if isinstance(attempts, list) else attempts
         is_disputed = isinstance(latest, Attempt) and latest.disputed
-        returned = {"expand": ["data.failure_balance_transaction"]}
+        booked = {"expand": ["data.balance_transaction", "data.failure_balance_transaction"]}
         refunds, disputes = await asyncio.gather(
-            read_all(listed(self._way, caller, self._v1.refunds.list_async, Refund, **about, **returned)),
+            read_all(listed(self._way, caller, self._v1.refunds.list_async, Refund, **about, **booked)),
             read_all(listed(self._way, caller, self._v1.disputes.list_async, Dispute, **about))
             if is_disputed
             else _none(),
@@ -220,6 +223,8 @@ class StripeGateway:
 
     async def pay_out(self, order: PayoutOrder) -> model.Payout | Trouble:
         """A transfer to the organisation's account, from which Stripe pays its owner by itself."""
+        if order.currency in parameters.COUNTED_OTHERWISE:
+            return Refused(NOT_OFFERED, order.currency)
         found = await self._transfer(order)
         if not isinstance(found, Seen):
             return found

@@ -31,6 +31,9 @@ SLACK: Final = timedelta(minutes=5)
 """How late an order may be sent, or sent again, after it was given."""
 APART: Final = "application_fee_apart"
 """Carried by a refund whose part of our fee goes back by an order of its own."""
+COUNTED_OTHERWISE: Final = frozenset({"ISK", "MGA", "UGX"})
+"""Currencies whose minor unit at Stripe is not that of ISO 4217, in which we count: the number that we would send is a
+hundred times too much of the one, and a hundredth of the others. None of them is sold in through Stripe."""
 WRITTEN: Final = {
     "refund_policy": "refund_policy_disclosure",
     "cancellation_policy": "cancellation_policy_disclosure",

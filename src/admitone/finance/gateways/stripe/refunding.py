@@ -21,6 +21,7 @@ from admitone.kernel.scope import Caller
 
 FEE_EXCEEDED: Final = "application_fee_exceeded"
 OTHER_ORDER: Final = "idempotency_error"
+NOT_ARRIVED: Final = ("failed", "canceled")
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -69,7 +70,7 @@ class Refunding:
             if not isinstance(ordered, Seen):
                 return ordered
             refund, total = ordered.it, known.total_after(ordered.it)
-        if parameters.APART in refund.carried and known.fee:
+        if owes_fee(refund) and known.fee:
             trouble = await self._give_fee_back(order, known.fee)
             if trouble is not None:
                 return trouble
@@ -83,7 +84,7 @@ class Refunding:
         made = known.made_by(order)
         if made is None:
             return None
-        if parameters.APART in made[0].carried and known.fee:
+        if owes_fee(made[0]) and known.fee:
             given = await self._fee_refund(order, known.fee)
             if not isinstance(given, FeeRefund):
                 return given
@@ -145,6 +146,11 @@ class Refunding:
             name = session.it.payment_intent
         asked: Any = {"expand": ["latest_charge.application_fee"]}
         return await self._way.hear(caller, self._v1.payment_intents.retrieve_async(name, asked), Intent)
+
+
+def owes_fee(refund: Refund) -> bool:
+    """Whether our fee's part goes back by an order of its own: not for money that did not arrive."""
+    return parameters.APART in refund.carried and refund.status not in NOT_ARRIVED
 
 
 def fee_left(fee: ApplicationFee | None) -> int:
