@@ -224,6 +224,14 @@ class PayoutStatus(StrEnum):
     FAILED = "FAILED"
 
 
+class Reversal(msgspec.Struct, frozen=True):
+    """What came back from an organisation's account."""
+
+    id: str
+    amount_minor: int
+    currency: str
+
+
 class Payout(msgspec.Struct, frozen=True):
     id: str
     status: PayoutStatus
@@ -316,6 +324,19 @@ class EvidenceOrder(msgspec.Struct, frozen=True):
     texts: tuple[tuple[str, str], ...]
     """By what it shows: `product_description`, `access_activity_log`, `refund_policy`, `uncategorized_text`…"""
     submit: bool
+
+
+class ReversalOrder(msgspec.Struct, frozen=True):
+    """Take back what went on to an organisation's account of money that a dispute took from us for good."""
+
+    caller: Caller
+    payment: PaymentId
+    organization: OrganizationId
+    charge: str
+    dispute: str
+    """The provider's id of it, which is the key of the order: for one dispute it is taken back once."""
+    amount_minor: int
+    currency: str
 
 
 class PayoutOrder(msgspec.Struct, frozen=True):

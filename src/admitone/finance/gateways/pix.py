@@ -29,6 +29,7 @@ from admitone.finance.gateways.model import (
     ProviderFact,
     RefundOrder,
     Refused,
+    ReversalOrder,
     Trouble,
 )
 from admitone.finance.sources.api import SettlementModel
@@ -171,6 +172,9 @@ class PixOnly:
         return Refused(NOT_OFFERED)
 
     async def answer_dispute(self, order: EvidenceOrder) -> Refused:  # noqa: ARG002
+        return Refused(NOT_OFFERED)
+
+    async def take_back(self, order: ReversalOrder) -> Refused:  # noqa: ARG002
         return Refused(NOT_OFFERED)
 
     async def list_events(self, caller: Caller, cursor: str | None, since: datetime) -> Refused:  # noqa: ARG002

@@ -51,6 +51,7 @@ class Clothed:
         self._metadata: dict[str, Shown] = {}
         self._ends: dict[str, int] = {}
         self._fee_refunds: dict[str, list[Shown]] = {}
+        self._reversals: dict[str, list[Shown]] = {}
         self.refuse_fees = False
         self.gives_back = 0
         """Of its own fee, with every refund."""
@@ -118,8 +119,8 @@ class Clothed:
         for payout in self.simulator.list_newest(Payout, MANY):
             yield dressing.transfer(payout)
             yield dressing.reversal(payout.id, payout.amount, payout.created)
-        for refunds in self._fee_refunds.values():
-            yield from refunds
+        for made in (*self._fee_refunds.values(), *self._reversals.values()):
+            yield from made
 
     def _of_refund(self, intent: Intent, attempt: Attempt, refund: Refund) -> Iterator[Shown]:
         yield self._refund(refund)
@@ -254,6 +255,17 @@ class Clothed:
         )
         self.simulator.journal.append_movement(row.organization, msgspec.json.encode(row))
         return given[-1]
+
+    def reverse(self, form: Shown, name: str) -> Shown:
+        dispute, amount = form["metadata"]["dispute"], int(form["amount"])
+        self._order(f"/v1/disputes/{dispute}/reversal", {"amount": amount})
+        own = {"id": like(dispute, "trr"), "object": "transfer_reversal", "created": self.now(), "amount": amount}
+        made = own | {"transfer": name, "source_refund": None, "metadata": form["metadata"]}
+        self._reversals.setdefault(name, []).append(made)
+        return made
+
+    def list_reversals(self, form: Shown, name: str) -> Shown:
+        return page_of(self._reversals.get(name, []), form)
 
     def answer_dispute(self, form: Shown, name: str) -> Shown:
         given = {"evidence": form["evidence"], "submit": form["submit"] == "true"}

@@ -32,6 +32,7 @@ from admitone.finance.gateways.model import (
     ProviderEvent,
     RefundOrder,
     Refused,
+    ReversalOrder,
     Trouble,
 )
 from admitone.finance.gateways.sandbox import reading
@@ -54,6 +55,7 @@ from admitone.finance.gateways.sandbox.parameters import (
     LinkParameters,
     PayoutParameters,
     RefundParameters,
+    ReversalParameters,
 )
 from admitone.finance.gateways.sandbox.simulator import Lost, Simulator, Unreachable
 from admitone.finance.gateways.words import envelope_of
@@ -172,6 +174,14 @@ class SandboxGateway:
         return _read_dispute(
             await self._post(order.caller, f"/v1/disputes/{quote(order.dispute, safe='')}", given, order.key)
         )
+
+    async def take_back(self, order: ReversalOrder) -> model.Reversal | Trouble:
+        path, given = (
+            f"/v1/disputes/{quote(order.dispute, safe='')}/reversal",
+            ReversalParameters(amount=order.amount_minor),
+        )
+        made = _read(await self._post(order.caller, path, given), Dispute)
+        return model.Reversal(made.id, made.taken_back, order.currency) if isinstance(made, Dispute) else made
 
     # -- Accounts and payouts
 

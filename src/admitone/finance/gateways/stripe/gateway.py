@@ -31,6 +31,7 @@ from admitone.finance.gateways.model import (
     ProviderEvent,
     RefundOrder,
     Refused,
+    ReversalOrder,
     Trouble,
 )
 from admitone.finance.gateways.stripe import parameters, reading
@@ -190,6 +191,9 @@ class StripeGateway:
 
     async def find_refund(self, order: RefundOrder) -> model.Refund | Trouble | None:
         return await self._refunding.find(order)
+
+    async def take_back(self, order: ReversalOrder) -> model.Reversal | Trouble:
+        return await self._refunding.take_back(order)
 
     async def find_dispute(self, caller: Caller, dispute: str) -> model.Dispute | Trouble | None:
         found = await self._way.hear(caller, self._v1.disputes.retrieve_async(dispute), Dispute)
