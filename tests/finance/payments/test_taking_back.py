@@ -1,7 +1,6 @@
 """What went on to an organisation with money that a dispute took comes back: at the provider, and not in the books only."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
@@ -14,23 +13,16 @@ from admitone.finance.payments.facts import DisputeRecorded
 from admitone.finance.payments.model import Status
 from admitone.finance.payments.module import MODULE
 from admitone.finance.sources.api import PaymentId
-from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database
 from admitone.kernel.jobs import Subscription
 from admitone.kernel.manifest import Module
 from admitone.kernel.scope import Caller
 from tests.finance.gateways.conformance import all_movements
 from tests.finance.payments.telling import a_paid_sale
-from tests.finance.world import World, a_world
+from tests.finance.world import World
 from tests.jobs import DEADLINE_SECONDS, a_worker, duties
 
 TAKING = Module("taking", jobs=(take_back,), subscriptions=(Subscription(DisputeRecorded, take_back),))
-
-
-@pytest.fixture
-async def world(database: Database, batcher: Batcher) -> AsyncIterator[World]:
-    async with a_world(database, batcher) as world:
-        yield world
 
 
 async def a_lost_sale(world: World) -> PaymentId:

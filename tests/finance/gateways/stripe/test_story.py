@@ -95,6 +95,43 @@ async def test_what_stripe_tells_comes_through_the_door(
     assert entries.count(entry) == entries.count("GROSS") == 1, entries
 
 
+@pytest.mark.covers("PAY-030", "PAY-031", "PAY-032", "PAY-021", "PAY-033", "PAY-034")
+@pytest.mark.parametrize(
+    ("deed", "status"), [("authenticate", Status.SUCCEEDED), ("fail_authentication", Status.FAILED)]
+)
+async def test_a_card_whose_owner_must_prove_who_they_are(
+    world: World,
+    stage: StripeStage,
+    site: httpx.AsyncClient,
+    superuser: asyncpg.Connection,
+    database: Database,
+    deed: str,
+    status: Status,
+):
+    """Made, asked for proof, proved or not: each is told twice, and at the end all of it once more and backwards."""
+    payment, charge = await world.opened(world.shop.sells(world.buyer.identity, 5000))
+    known: set[bytes] = set()
+    seen = [(await world.payment(payment)).status]
+    async with at_work(database):
+        await told(site, stage, superuser, known)
+        for each, how in (("pay", {"card": "asks"}), (deed, {})):
+            seen.append((await world.payment(payment)).status)
+            await stage.do(each, charge, **how)
+            await told(site, stage, superuser, known)
+            await told(site, stage, superuser, set())
+        seen.append((await world.payment(payment)).status)
+        before = await world.payment(payment), await world.transfers(payment)
+        for webhook in reversed(await stage.webhooks()):
+            event = stage.gateway.read(webhook.body, "stripe")
+            if charge in {ref.id for ref in event.refs}:
+                await world.submit(record, Told(Caller(), payment, Provider.STRIPE, event.refs, event.facts))
+    assert seen == [Status.PENDING, Status.PENDING, Status.REQUIRES_ACTION, status]
+    assert (await world.payment(payment), await world.transfers(payment)) == before
+    kinds = {stage.gateway.read(each.body, "stripe").envelope.type for each in await stage.webhooks()}
+    assert {"payment_intent.created", "payment_intent.requires_action"} <= kinds
+    assert before[0].failed_attempts == (status is Status.FAILED)
+
+
 @pytest.mark.covers("OPS-041", "PAY-023", "FIN-051")
 async def test_in_whatever_order_stripe_tells_it_the_payment_ends_the_same(world: World, stage: StripeStage):
     payments = []
