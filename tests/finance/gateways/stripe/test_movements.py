@@ -64,6 +64,7 @@ PAYOUT = {**TRANSFER, "metadata": {"orgId": str(OURS)}, "source_transaction": No
             [(K.REFUND, "re_1", 1_000, "BRL")],
         ),
         (a_row("refund_failure", {**REFUND, "charge": CHARGE}, 1_000), [(K.REFUND_RETURNED, "re_1", 1_000, "EUR")]),
+        (a_row("adjustment", {**REFUND, "charge": CHARGE}, 1_000), [(K.REFUND_RETURNED, "re_1", 1_000, "EUR")]),
         (a_row("transfer", {**TRANSFER, "source_transaction": CHARGE}, -5_000), [(K.TRANSFER, "pi_1", 5_000, "EUR")]),
         (a_row("application_fee", FEE, 300), [(K.APPLICATION_FEE, "pi_1", 300, "EUR")]),
         (
@@ -142,6 +143,8 @@ def test_a_kind_of_row_that_we_do_not_know_is_not_left_out_of_somebodys_books():
         with pytest.raises(UnknownStatus) as odd:
             seen(a_row(kind, CHARGE, -5_000))
         assert (odd.value.status, odd.value.organization) == (kind, OURS)
+    with pytest.raises(UnknownStatus):
+        seen(a_row("adjustment", {**REFUND, "charge": CHARGE}, -1_000))
 
 
 async def test_the_books_are_read_from_an_instant_on(stage: StripeStage):

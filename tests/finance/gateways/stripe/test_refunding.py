@@ -134,6 +134,19 @@ async def test_for_a_refund_that_came_back_no_fee_goes(stage: StripeStage):
     assert (await went_back(stage, order))[MovementKind.APPLICATION_FEE_REFUNDED] == 0
 
 
+async def test_a_key_that_was_used_in_other_words_is_no_refusal(stage: StripeStage):
+    """What goes with a refund depends on those before it; while Stripe's lists are behind, nobody knows what was done."""
+    order, charge = await sold(stage)
+    refund = a_refund_order(order, charge, 2_000, application_fee_minor=120)
+    stage.peer.script = ["", "", "error_after"]
+    sure(Unknown, await stage.gateway.refund(refund))
+    stage.peer.hide_refunds = True
+    await stage.do("refund", charge.id, amount=500)
+    sure(Unknown, await stage.gateway.refund(refund))
+    stage.peer.hide_refunds = False
+    assert sure(Refund, await stage.gateway.refund(refund)).fact.amount_minor == 2_000
+
+
 @pytest.mark.parametrize("fate", ["lost", "gone", "error_before", "error_after", "busy", "in_use"])
 async def test_what_is_taken_back_for_a_dispute_is_taken_once_however_late(stage: StripeStage, fate: str):
     order, charge = await sold(stage)

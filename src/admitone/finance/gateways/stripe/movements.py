@@ -83,6 +83,8 @@ def movements_of(row: Transaction, organization: OrganizationId) -> Iterator[Mov
     if owner != organization:
         return
     kind = KINDS.get(row.type)
+    if isinstance(source, Refund) and row.type == "adjustment" and row.amount > 0:
+        kind = K.REFUND_RETURNED  # Some that failed are booked as that.
     if isinstance(source, Dispute) and row.type == "adjustment":
         yield from _disputed(row, about, source)
     elif kind is not None:

@@ -135,7 +135,10 @@ class Refunding:
             fee_apart=order.application_fee_minor > 0 and not is_proportion(order, known),
         )
         call = self._v1.refunds.create_async(given, {"idempotency_key": str(order.key)})
-        return await self._way.hear(order.caller, call, Refund)
+        said = await self._way.hear(order.caller, call, Refund)
+        # What goes with it depends on the refunds before it: it was ordered before, and what became of it is not shown.
+        is_known = isinstance(said, Refused) and said.code == OTHER_ORDER
+        return model.Unknown("ordered before, in other words") if is_known else said
 
     async def _give_fee_back(self, order: RefundOrder, fee: ApplicationFee) -> Trouble | None:
         given = await self._fee_refund(order, fee)
