@@ -309,6 +309,7 @@ async def test_a_person_gives_back_for_a_reason_that_is_on_the_list(site: httpx.
     assert [each["refundId"] for each in listed.json()["items"]] == [given.json()["refundId"]]
 
 
+@pytest.mark.covers("PAY-068")
 async def test_whoever_runs_the_platform_gives_back_any_amount(
     site: httpx.AsyncClient, world: World, database: Database
 ):
@@ -317,6 +318,7 @@ async def test_whoever_runs_the_platform_gives_back_any_amount(
     body = {"organization": str(world.organization), "paymentId": str(payment), "reasonCode": "GOODWILL"}
     given = await site.post("/api/admin/payments/refund", json={**body, "amountMinor": 777}, headers=admin.headers)
     assert (given.status_code, given.json()["amountMinor"], given.json()["reason"]) == (200, 777, "ADMIN_OVERRIDE")
+    assert (given.json()["state"], (await world.payment(payment)).refund_state.value) == ("PENDING", "PENDING")
     much = await site.post("/api/admin/payments/refund", json={**body, "amountMinor": 4224}, headers=admin.headers)
     assert much.json()["errorCode"] == "REFUND_TOO_MUCH"
     refused = await site.post("/api/admin/payments/refund", json=body, headers=world.owner.headers)

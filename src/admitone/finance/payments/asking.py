@@ -16,11 +16,13 @@ from admitone.finance.gateways.api import (
     NotSent,
     Refund,
     Refused,
+    Reversal,
     Trouble,
     Unknown,
     UnknownStatus,
 )
 from admitone.finance.gateways.port import GATEWAYS, Gateway
+from admitone.finance.ledger import api as ledger
 from admitone.finance.payments.commands.answers import Answer, take_answers
 from admitone.finance.payments.commands.closing import Closing, close
 from admitone.finance.payments.commands.receipts import (
@@ -35,7 +37,7 @@ from admitone.finance.payments.commands.refunding import RefusedRefund, refuse_r
 from admitone.finance.payments.commands.unreadable import Unreadable, mark_unreadable
 from admitone.finance.payments.errors import GatewayRefused, NotAtProvider, ProviderUnanswered, RefundPutOff
 from admitone.finance.payments.model import CLOSABLE, GatewayIntent, IntentAction, IntentState, Payment, Recorded, Told
-from admitone.finance.payments.orders import charge_order, return_order
+from admitone.finance.payments.orders import charge_order, return_order, reversal_order
 from admitone.finance.payments.store import intents as intent_store
 from admitone.finance.payments.store import payments as store
 from admitone.finance.sources.api import PaymentId
@@ -73,6 +75,17 @@ ODD: Final = AlertRule(
 )
 
 
+NOT_TAKEN_BACK: Final = AlertRule(
+    "payments.not_taken_back",
+    AlertClass.TICKET,
+    Above(0),
+    "finance operations",
+    "not-taken-back",
+    "A dispute was lost, and the provider does not give back what had gone on to the organisation's account.",
+)
+LOSSES: Final = (ledger.Event.DISPUTE_LOST, ledger.Event.UNAPPLIED_LOST)
+
+
 @dataclass(frozen=True)
 class Case:
     """A payment and what was asked for it."""
@@ -99,6 +112,12 @@ async def find_cases(tx: Tx, payments: Sequence[PaymentId]) -> list[Case | None]
 
 
 Look = Callable[[Scope, PaymentId], Awaitable[Case | None]]
+
+
+async def list_taken_back(tx: Tx, payment: PaymentId) -> list[ledger.Transfer]:
+    """What the books say that the organisation's account gave for disputes that were lost."""
+    booked = await ledger.list_transfers_of(tx, [payment])
+    return [each for each in booked if each.event in LOSSES and each.entry_type is ledger.EntryType.TRANSFER_REVERSAL]
 
 
 class Clerk:
@@ -227,6 +246,21 @@ class Clerk:
             await self.give_back(organization, Decision(caller, payment))
         elif intent is not None:
             await self.refund(organization, payment, own, caller)
+
+    async def take_back(self, organization: OrganizationId, payment: PaymentId, caller: Caller) -> None:
+        """Have the organisation's account give what the books say that it gives for lost disputes (U-12, T8), once for
+        each. Raises what must be tried again, or what was refused."""
+        case = await self.find(organization, payment)
+        scope = Scope(organization, "look at lost disputes")
+        booked: list[ledger.Transfer] = await self._read(list_taken_back, payment, scope=scope)
+        for each in booked if case else ():
+            assert case is not None
+            said = await self._heard(case.payment, case.gateway.take_back(reversal_order(case.payment, each, caller)))
+            if isinstance(said, Refused):
+                detail = f"{each.amount_minor} {each.currency} for {each.reference}: {said.code}"
+                await self._alert(NOT_TAKEN_BACK, case.payment, detail, caller)
+            if not isinstance(said, Reversal):
+                raise refusal_of(said)
 
     async def _give_back(self, payment: Payment, intent: GatewayIntent, caller: Caller) -> Recorded:
         assert payment.provider is not None
