@@ -114,10 +114,15 @@ async def find_cases(tx: Tx, payments: Sequence[PaymentId]) -> list[Case | None]
 Look = Callable[[Scope, PaymentId], Awaitable[Case | None]]
 
 
-async def list_taken_back(tx: Tx, payment: PaymentId) -> list[ledger.Transfer]:
+@command()
+async def find_taken_back(tx: Tx, payments: Sequence[PaymentId]) -> list[list[ledger.Transfer]]:
     """What the books say that the organisation's account gave for disputes that were lost."""
-    booked = await ledger.list_transfers_of(tx, [payment])
-    return [each for each in booked if each.event in LOSSES and each.entry_type is ledger.EntryType.TRANSFER_REVERSAL]
+    booked = [
+        each
+        for each in await ledger.list_transfers_of(tx, payments)
+        if each.event in LOSSES and each.entry_type is ledger.EntryType.TRANSFER_REVERSAL
+    ]
+    return [[each for each in booked if each.payment_id == payment] for payment in payments]
 
 
 class Clerk:
@@ -251,8 +256,7 @@ class Clerk:
         """Have the organisation's account give what the books say that it gives for lost disputes (U-12, T8), once for
         each. Raises what must be tried again, or what was refused."""
         case = await self.find(organization, payment)
-        scope = Scope(organization, "look at lost disputes")
-        booked: list[ledger.Transfer] = await self._read(list_taken_back, payment, scope=scope)
+        booked: list[ledger.Transfer] = await self._submit(find_taken_back, organization, payment)
         for each in booked if case else ():
             assert case is not None
             said = await self._heard(case.payment, case.gateway.take_back(reversal_order(case.payment, each, caller)))
