@@ -17,6 +17,7 @@ from admitone.finance.refunds.errors import RefundIdTaken
 from admitone.finance.sources.api import PaymentId
 from admitone.finance.sources.port import Line
 from admitone.kernel.db import Database
+from admitone.kernel.scope import Caller
 from tests.finance.payments.saying import saying
 from tests.finance.payments.telling import published
 from tests.finance.payments.test_trouble import run
@@ -29,6 +30,7 @@ from tests.finance.refunds.test_refunds import (
     a_stormy_evening,
     ask,
     found,
+    moved,
     planned,
     see_to,
     the_storm,
@@ -145,6 +147,26 @@ async def test_an_amount_takes_no_piece_back(world: World, superuser: asyncpg.Co
     )
     said = [json.loads(row["payload"]) if isinstance(row["payload"], str) else row["payload"] for row in told]
     assert [(each["whole"], len(each["pieces"])) for each in said] == [(False, 0), (False, 1)]
+
+
+@pytest.mark.covers("PAY-067")
+async def test_what_the_bank_took_meanwhile_is_not_given_back_besides(world: World):
+    """It was ordered, then disputed, then its turn came: the customer has the money, and gets it once (U-17)."""
+    payment = await a_sale_of(world, *TWO)
+    before = await world.net(payment)
+    refund = await ask(world, payment)
+    charge = (await world.payment(payment)).charge_id
+    assert charge is not None
+    world.simulator.act("dispute", charge)
+    await world.clerk.ask(world.organization, payment, Caller())
+    begun = RefundBegun(payment_id=payment, refund_id=str(refund.id))
+    for _ in range(2):
+        with pytest.raises(Exception, match="asked again"):
+            await run(world, errands.refund, begun)
+    await see_to(world, refund)
+    assert ((await found(world, refund)).state, (await found(world, refund)).amount_minor) == ("FAILED", 5000)
+    assert not [each for each in await moved(world) if each.kind == "REFUND"]
+    assert await world.net(payment) == before - 1500
 
 
 # -- Odd cents
