@@ -36,7 +36,16 @@ from admitone.finance.payments.commands.recording import record
 from admitone.finance.payments.commands.refunding import RefusedRefund, refuse_refunds
 from admitone.finance.payments.commands.unreadable import Unreadable, mark_unreadable
 from admitone.finance.payments.errors import GatewayRefused, NotAtProvider, ProviderUnanswered, RefundPutOff
-from admitone.finance.payments.model import CLOSABLE, GatewayIntent, IntentAction, IntentState, Payment, Recorded, Told
+from admitone.finance.payments.model import (
+    CLOSABLE,
+    GatewayIntent,
+    IntentAction,
+    IntentState,
+    Payment,
+    Recorded,
+    Status,
+    Told,
+)
 from admitone.finance.payments.orders import charge_order, return_order, reversal_order
 from admitone.finance.payments.store import intents as intent_store
 from admitone.finance.payments.store import payments as store
@@ -56,6 +65,11 @@ Said = TypeVar("Said")
 
 DECIDED: Final = frozenset({FactKind.CAPTURED, FactKind.EXPIRED, FactKind.CANCELLED})
 """What leaves nothing to cancel."""
+
+TAKEN: Final = frozenset({Status.DISPUTED, Status.CHARGEBACK_LOST})
+CHARGE_DISPUTED: Final = "charge_disputed"
+"""What the bank has taken we do not give back besides (U-17): whether or not its provider would refuse it, it is not
+asked."""
 
 MISSING: Final = AlertRule(
     "payments.charge_missing",
@@ -270,10 +284,11 @@ class Clerk:
         assert payment.provider is not None
         gateway, order = GATEWAYS().get(payment.provider), return_order(payment, intent, caller)
         said: Refund | Trouble | None = None
-        if intent.is_return or not intent.is_fresh(datetime.now(UTC)):
+        is_taken = payment.status in TAKEN and not intent.is_return
+        if intent.is_return or is_taken or not intent.is_fresh(datetime.now(UTC)):
             said = _looked_up(await self._heard(payment, gateway.find_refund(order)))
         if said is None:
-            said = await self._heard(payment, gateway.refund(order))
+            said = Refused(CHARGE_DISPUTED) if is_taken else await self._heard(payment, gateway.refund(order))
         match said:
             case Refund():
                 answer = Answer(caller, payment.id, intent, said)
