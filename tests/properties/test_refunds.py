@@ -81,7 +81,8 @@ class Life:
         if own.reference in self.over:
             if deed == "send back" and any(each.reference == there for each in self.facts):
                 back = msgspec.structs.replace(refund_failed(own.amount_minor, at=self.at, of=there), **said)
-                self.facts = [*{each.key: each for each in [*self.facts, back]}.values()]
+                if back.key not in {each.key for each in self.facts}:  # What is known is not told anew.
+                    self.facts.append(back)
             return
         self.over.add(own.reference)
         if deed == "give up":

@@ -227,7 +227,7 @@ class Shop:
         own = str(RefundId.new())
         path = f"/api/org/{self.organization}/payments/{payment}/refund"
         for _ in range(MOST_REPEATS):
-            body = {"reasonCode": "TECHNICAL_PROBLEM", "refundId": own}
+            body = {"reasonCode": "TECHNICAL_PROBLEM", "refundId": own, "idempotencyKey": own}
             answer = await self._post(http, path, body, self.owner.headers)
             if answer is not None and answer.status_code == 200:
                 self.given_back.add(own)

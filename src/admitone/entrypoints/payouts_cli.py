@@ -93,7 +93,7 @@ def run(
         return
     if organization is None or reason is None:
         raise Misunderstood("A plan is applied with --organization and --reason.")
-    scope, order = _scope(organization), Order(Caller(), PlanId.parse(plan), reason)
+    scope, order = _scope(organization), Order(Caller(), PlanId.parse(plan), reason, (BATCH,))
 
     async def work(batcher: Batcher) -> Applied:
         return (await batcher.submit(plans.apply, scope, order)).outcome

@@ -14,6 +14,7 @@ from admitone.finance.gateways.api import (
     PayoutOrder,
     Refund,
     RefundOrder,
+    ReversalOrder,
 )
 from admitone.finance.gateways.sandbox.gateway import SandboxGateway
 from admitone.finance.gateways.sandbox.keys import Keys
@@ -72,6 +73,19 @@ def an_evidence_order(order: ChargeOrder, dispute: str, **changes: Any) -> Evide
         "submit": False,
     }
     return EvidenceOrder(**(usual | changes))
+
+
+def a_reversal_order(order: ChargeOrder, charge: Charge, dispute: str, **changes: Any) -> ReversalOrder:
+    usual = {
+        "caller": Caller(),
+        "payment": order.payment,
+        "organization": order.organization,
+        "charge": charge.id,
+        "dispute": dispute,
+        "amount_minor": 4_700,
+        "currency": order.currency,
+    }
+    return ReversalOrder(**(usual | changes))
 
 
 def an_account_order(**changes: Any) -> AccountOrder:

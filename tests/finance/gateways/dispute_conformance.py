@@ -11,16 +11,19 @@ import pytest
 
 from admitone.finance.gateways.api import (
     Ability,
+    Account,
     Charge,
     ChargeOrder,
     Dispute,
     DisputeStatus,
     FactKind,
+    MovementKind,
     Refused,
+    Reversal,
 )
 from admitone.kernel.scope import Caller
-from tests.finance.gateways.builders import an_evidence_order, sure
-from tests.finance.gateways.conformance import Stage, paid, read_webhooks
+from tests.finance.gateways.builders import a_reversal_order, an_account_order, an_evidence_order, sure
+from tests.finance.gateways.conformance import Stage, all_movements, needs, paid, read_webhooks
 
 Is = DisputeStatus
 
@@ -119,3 +122,31 @@ class DisputeConformance:
         assert (closed.status, closed.submissions) == (ends, int(submitted))
         sure(Refused, await stage.gateway.answer_dispute(an_evidence_order(order, dispute.id, submit=True)))
         assert await stage.gateway.find_dispute(Caller(), dispute.id) == closed
+
+    # -- What went on to the organisation's account
+
+    @pytest.mark.covers("FIN-005", "PAY-037")
+    async def test_what_a_lost_dispute_took_comes_back_from_the_account_once(self, stage: Stage):
+        needs(stage, Ability.ACCOUNTS)
+        owner = an_account_order()
+        account = sure(Account, await stage.gateway.open_account(owner))
+        await stage.do("complete", account.id)
+        order, charge = await paid(stage, account=account.id, organization=owner.organization)
+        for deed in ("dispute", "lose"):
+            await stage.do(deed, charge.id)
+        facts = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts
+        [dispute] = [fact.reference for fact in facts if fact.kind is FactKind.DISPUTE_LOST]
+        back = a_reversal_order(order, charge, dispute)
+        made = await asyncio.gather(*(stage.gateway.take_back(back) for _ in range(4)))
+        assert {(sure(Reversal, each).amount_minor, each.currency) for each in made} == {(4_700, "EUR")}
+        sure(Refused, await stage.gateway.take_back(a_reversal_order(order, charge, dispute, amount_minor=4_000)))
+        rows = await all_movements(stage.gateway, owner.organization)
+        assert [each.amount_minor for each in rows if each.kind is MovementKind.TRANSFER_REVERSED] == [4_700]
+        after = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts
+        assert {fact.key for fact in after} == {fact.key for fact in facts}, "which is between us and them"
+
+    async def test_from_where_nothing_went_nothing_comes_back(self, stage: Stage):
+        order, charge, dispute = await disputed(stage)
+        await stage.do("lose", charge.id)
+        said = await stage.gateway.take_back(a_reversal_order(order, charge, dispute.id))
+        assert sure(Refused, said).code == "no_transfer"

@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from admitone.finance.gateways.api import Charge, NotSent, Refund, Refused, Unknown
+from admitone.finance.gateways.pix import read
 from admitone.finance.gateways.sandbox.gateway import SandboxGateway
-from admitone.kernel.breaker import DependencyUnavailable
+from admitone.kernel.breaker import Dependency, DependencyUnavailable
 from admitone.kernel.db import Database, Tx
-from admitone.kernel.outbound import CallInsideTransaction
+from admitone.kernel.outbound import Answer, CallInsideTransaction
 from admitone.kernel.scope import Caller
 from tests.builders import an_organization
 from tests.finance.gateways.builders import KEYS, a_charge_order, a_refund_order, sure
@@ -113,10 +114,24 @@ async def test_no_call_is_made_while_a_transaction_is_open(stage: PixStage, data
         await database.run(scope, call_inside)
 
 
-async def test_who_has_not_the_key_of_the_api_is_refused(stage: PixStage, monkeypatch: pytest.MonkeyPatch):
+async def test_a_key_that_is_not_right_refuses_nobodys_order(stage: PixStage, monkeypatch: pytest.MonkeyPatch):
+    """Whoever rolled it will set it; until then everything waits: no payment fails, and no refund is given up."""
+    order, charge = await paid(stage)
     monkeypatch.setattr(f"tests.finance.gateways.{stage.gateway.provider}.peer.TOKEN", "another", raising=False)
     monkeypatch.setattr(f"tests.finance.gateways.{stage.gateway.provider}.peer.APP_ID", "another", raising=False)
-    sure(Refused, await stage.gateway.open_charge(an_order(stage)))
+    for said in (
+        await stage.gateway.open_charge(an_order(stage)),
+        await stage.gateway.find_charge(Caller(), charge.id),
+        await stage.gateway.refund(a_refund_order(order, charge, 2_000)),
+    ):
+        assert sure(NotSent, said).refusal.retryable
+
+
+@pytest.mark.covers("FUN-041")
+@pytest.mark.parametrize("status", [302, 408, 409, 423, 424, 425, 429, 500, 503])
+def test_what_says_neither_yes_nor_no_is_unknown(status: int):
+    said = read(Answer(status, {}, b'{"message": "later", "error": "later"}'), dict, Dependency("pix"))
+    sure(Unknown, said)
 
 
 @pytest.mark.covers("FUN-046")

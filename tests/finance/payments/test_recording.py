@@ -206,6 +206,7 @@ async def test_whoever_claims_what_is_mine_beside_me_takes_nothing_from_me(world
     assert await owners(world, new, Ref(ObjectType.CHARGE, "ch_a")) == {new: mine}
 
 
+@pytest.mark.covers("PAY-004")
 async def test_of_two_who_claim_the_same_new_thing_at_once_one_has_it(world: World):
     payments = [(await a_sale(world))[0] for _ in range(2)]
     charge = Ref(ObjectType.CHARGE, f"ch_{uuid7()}")

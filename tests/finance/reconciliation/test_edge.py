@@ -25,7 +25,7 @@ from tests.finance.ledger.books import a_posting, an_organization, booked
 from tests.finance.reconciliation.books import AN_HOUR, Sides
 from tests.finance.world import World
 from tests.jobs import a_worker
-from tests.people import Person, a_member, a_person
+from tests.people import Person, a_member, a_person, a_platform_admin
 
 OPERATOR = {"x-orya-internal-secret": INTERNAL_SECRET}
 OTHER_FACTS = Module("all", facts=tuple(fact for module in MODULES if module is not MODULE for fact in module.facts))
@@ -107,18 +107,21 @@ async def test_whoever_closes_an_issue_proves_who_they_are_and_says_why(
 ):
     sides.moved(777, "ch_nobody")
     await sides.run()
-    [issue] = await issues_of(site, sides.world, owner)
-    path = f"/api/org/{sides.world.organization}/finance/reconciliation/issues/{issue['issueId']}"
+    whose = {"organization": str(sides.world.organization)}
+    admin = await a_platform_admin(sides.database)
+    listed = await site.get("/api/admin/reconciliation/issues", params=whose, headers=admin.headers)
+    [issue] = listed.json()["items"]
+    path, why = f"/api/admin/reconciliation/issues/{issue['issueId']}", whose | {"reasonCode": "SEEN"}
     async with Database(sides.url, clock=Clock(-timedelta(minutes=11))) as before:
-        tired = await a_person(before, identity=owner.identity)
-    late = await site.post(f"{path}/close", json={"reasonCode": "SEEN"}, headers=tired.headers)
+        tired = await a_person(before, identity=admin.identity)
+    late = await site.post(f"{path}/close", json=why, headers=tired.headers)
     assert (late.status_code, late.json()["errorCode"]) == (403, "STEP_UP_REQUIRED")
-    assert (await site.post(f"{path}/close", json={}, headers=owner.headers)).status_code == 422
-    taken = await site.post(f"{path}/take", json={}, headers=owner.headers)
-    assert taken.json()["takenBy"] == str(owner.identity)
-    closed = await site.post(f"{path}/close", json={"reasonCode": "SEEN"}, headers=owner.headers)
+    assert (await site.post(f"{path}/close", json=whose, headers=admin.headers)).status_code == 422
+    taken = await site.post(f"{path}/take", json=whose, headers=admin.headers)
+    assert taken.json()["takenBy"] == str(admin.identity)
+    closed = await site.post(f"{path}/close", json=why, headers=admin.headers)
     assert (closed.status_code, closed.json()["closedHow"]) == (200, "BY_HAND"), closed.text
-    assert (closed.json()["closedReason"], closed.json()["closedBy"]) == ("SEEN", str(owner.identity))
+    assert (closed.json()["closedReason"], closed.json()["closedBy"]) == ("SEEN", str(admin.identity))
     assert await issues_of(site, sides.world, owner) == []
     assert "reconciliation.divergence" not in await sides.alerts(superuser), "it ends with the last open issue"
 
@@ -127,15 +130,29 @@ async def test_whoever_closes_an_issue_proves_who_they_are_and_says_why(
 async def test_who_does_not_see_money_does_not_see_what_differs(site: httpx.AsyncClient, sides: Sides, owner: Person):
     sides.moved(777, "ch_nobody")
     await sides.run()
-    [issue] = await issues_of(site, sides.world, owner)
+    assert len(await issues_of(site, sides.world, owner)) == 1
     path = f"/api/org/{sides.world.organization}/finance/reconciliation"
     desk = await a_member(sides.database, sides.world.organization, MemberRole.STAFF, RolePack.FRONT_DESK)
     assert (await site.get(f"{path}/issues", headers=desk.headers)).status_code == 403
     assert (await site.get(f"{path}/runs", headers=desk.headers)).status_code == 403
     stranger = await a_person(sides.database)
     assert (await site.get(f"{path}/issues", headers=stranger.headers)).status_code == 403
-    close = f"{path}/issues/{issue['issueId']}/close"
-    assert (await site.post(close, json={"reasonCode": "SEEN"}, headers=stranger.headers)).status_code == 403
+
+
+@pytest.mark.covers("FIN-043")
+async def test_whose_books_are_in_question_does_not_say_that_they_are_right(
+    site: httpx.AsyncClient, sides: Sides, owner: Person, superuser: asyncpg.Connection
+):
+    sides.moved(777, "ch_nobody")
+    await sides.run()
+    [issue] = await issues_of(site, sides.world, owner)
+    why = {"organization": str(sides.world.organization), "reasonCode": "NOTHING_TO_SEE"}
+    ours = f"/api/org/{sides.world.organization}/finance/reconciliation/issues/{issue['issueId']}/close"
+    theirs = f"/api/admin/reconciliation/issues/{issue['issueId']}/close"
+    assert (await site.post(ours, json=why, headers=owner.headers)).status_code == 404
+    assert (await site.post(theirs, json=why, headers=owner.headers)).status_code == 403
+    assert len(await issues_of(site, sides.world, owner)) == 1
+    assert "reconciliation.divergence" in await sides.alerts(superuser)
 
 
 async def test_issues_come_in_pages(site: httpx.AsyncClient, sides: Sides, owner: Person):

@@ -298,26 +298,33 @@ async def test_a_person_gives_back_for_a_reason_that_is_on_the_list(site: httpx.
     payment = await a_sale_of(world, *TWO)
     path = f"/api/org/{world.organization}/payments/{payment}/refund"
     for reason in ("NO_SHOW", "DID_NOT_ATTEND", "GOODWILL", "ADMIN_OVERRIDE"):
-        refused = await site.post(path, json={"reasonCode": reason}, headers=world.owner.headers)
+        refused = await site.post(
+            path, json={"reasonCode": reason, "idempotencyKey": "one"}, headers=world.owner.headers
+        )
         assert (refused.status_code, refused.json()["errorCode"]) == (422, "REFUND_REASON_NOT_ALLOWED")
-    body = {"reasonCode": "TECHNICAL_PROBLEM", "pieces": [{"key": "adult", "quantity": 1}]}
+    body: dict[str, Any] = {"reasonCode": "TECHNICAL_PROBLEM", "pieces": [{"key": "adult", "quantity": 1}]}
     shown = await site.post(f"{path}/plan", json=body, headers=world.owner.headers)
     assert (shown.status_code, shown.json()["steps"][0]["amountMinor"]) == (200, 2000)
-    given = await site.post(path, json=body, headers=world.owner.headers)
+    given = await site.post(path, json=body | {"idempotencyKey": "one"}, headers=world.owner.headers)
     assert (given.status_code, given.json()["amountMinor"], given.json()["state"]) == (200, 2000, "PENDING")
     listed = await site.get(f"/api/org/{world.organization}/finance/refunds", headers=world.owner.headers)
     assert [each["refundId"] for each in listed.json()["items"]] == [given.json()["refundId"]]
 
 
+@pytest.mark.covers("PAY-068")
 async def test_whoever_runs_the_platform_gives_back_any_amount(
     site: httpx.AsyncClient, world: World, database: Database
 ):
     payment = await a_sale_of(world, *TWO)
     admin = await a_platform_admin(database)
     body = {"organization": str(world.organization), "paymentId": str(payment), "reasonCode": "GOODWILL"}
+    body["idempotencyKey"] = "one"
     given = await site.post("/api/admin/payments/refund", json={**body, "amountMinor": 777}, headers=admin.headers)
     assert (given.status_code, given.json()["amountMinor"], given.json()["reason"]) == (200, 777, "ADMIN_OVERRIDE")
-    much = await site.post("/api/admin/payments/refund", json={**body, "amountMinor": 4224}, headers=admin.headers)
+    assert (given.json()["state"], (await world.payment(payment)).refund_state.value) == ("PENDING", "PENDING")
+    much = await site.post(
+        "/api/admin/payments/refund", json={**body, "amountMinor": 4224, "idempotencyKey": "two"}, headers=admin.headers
+    )
     assert much.json()["errorCode"] == "REFUND_TOO_MUCH"
     refused = await site.post("/api/admin/payments/refund", json=body, headers=world.owner.headers)
     assert refused.status_code == 403

@@ -9,9 +9,12 @@ import pytest
 
 from admitone.finance.gateways.api import ObjectType
 from admitone.finance.sources.api import PaymentId
+from admitone.finance.webhooks.handlers.applying import apply
+from admitone.finance.webhooks.handlers.resolving import resolve
 from admitone.kernel import failpoints
 from admitone.kernel.db import Database
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, uuid7
+from admitone.kernel.jobs import WEBHOOKS
 from tests.alerts import alerts_about
 from tests.finance.payments.accounts import an_account_of
 from tests.finance.webhooks.conftest import Door
@@ -162,8 +165,9 @@ async def test_a_word_that_we_do_not_know_is_put_before_a_person(
     assert receipt["state"] == "DEAD" and receipt["reason"].startswith("NotUnderstood")
 
 
-@pytest.mark.covers("FUN-032")
+@pytest.mark.covers("FUN-032", "FUN-008", "PAY-043")
 async def test_a_bug_is_tried_five_times_and_then_dead(database: Database, superuser: asyncpg.Connection, door: Door):
+    assert resolve.retry is apply.retry is WEBHOOKS, "five times, each after twice as long"
     scope, intent = await an_organization(database), an_intent()
     payment = await a_payment(database, scope, intent)
     event = an_event(object={"id": intent})

@@ -70,6 +70,14 @@ Trouble = Refused | NotSent | Unknown
 """What is not an answer."""
 
 
+# -- What is neither yes nor no, whatever is written beside it
+
+TURNED_AWAY: Final = 401
+"""Our key is not right: nobody looked at what was asked. It is no fault of whose order this is, and will be mended."""
+UNSAID: Final = frozenset({408, 409, 423, 424, 425, 429})
+"""It waited for us in vain, another call is not over, somebody else did not answer it, or there are too many."""
+
+
 # -- Things that providers have
 
 
@@ -135,7 +143,8 @@ class ProviderFact(msgspec.Struct, frozen=True):
     code: str = ""
     """Of a failure: the provider's word for it."""
     charge: str = ""
-    """Of a refund or a dispute: the reference of the capture that it is about; empty if the provider does not say."""
+    """Of a refund, a dispute, or a fee that changed because of a refund: the reference of the capture that it is about;
+    empty if the provider does not say."""
     order: str = ""
     """Of a refund: the key of our order that made it; empty if somebody else did, or the provider does not say."""
 
@@ -213,6 +222,14 @@ class PayoutStatus(StrEnum):
     PENDING = "PENDING"
     PAID = "PAID"
     FAILED = "FAILED"
+
+
+class Reversal(msgspec.Struct, frozen=True):
+    """What came back from an organisation's account."""
+
+    id: str
+    amount_minor: int
+    currency: str
 
 
 class Payout(msgspec.Struct, frozen=True):
@@ -307,6 +324,19 @@ class EvidenceOrder(msgspec.Struct, frozen=True):
     texts: tuple[tuple[str, str], ...]
     """By what it shows: `product_description`, `access_activity_log`, `refund_policy`, `uncategorized_text`…"""
     submit: bool
+
+
+class ReversalOrder(msgspec.Struct, frozen=True):
+    """Take back what went on to an organisation's account of money that a dispute took from us for good."""
+
+    caller: Caller
+    payment: PaymentId
+    organization: OrganizationId
+    charge: str
+    dispute: str
+    """The provider's id of it, which is the key of the order: for one dispute it is taken back once."""
+    amount_minor: int
+    currency: str
 
 
 class PayoutOrder(msgspec.Struct, frozen=True):

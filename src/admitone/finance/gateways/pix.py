@@ -1,8 +1,9 @@
 """What providers that take PIX and nothing else have in common: their orders, their answers, and what they do not do.
 
 Promise: an order that such a provider cannot carry out is refused before anything is sent. 2xx is the answer; 4xx is a
-refusal, but for 409 and 429; these, 5xx, an answer that cannot be read and one that never came are unknown. Amounts
-become reais and centavos again by their digits.
+refusal, but for those that are none (`UNSAID`); these, 5xx, an answer that cannot be read and one that never came are
+unknown; and with a key of ours that is not right (401) nothing was asked. Amounts become reais and centavos again by
+their digits.
 """
 
 from collections.abc import Mapping
@@ -16,6 +17,8 @@ from msgspec import Meta
 from admitone.finance.gateways import model
 from admitone.finance.gateways.model import (
     NOT_OFFERED,
+    TURNED_AWAY,
+    UNSAID,
     Ability,
     AccountOrder,
     ChargeOrder,
@@ -26,17 +29,17 @@ from admitone.finance.gateways.model import (
     ProviderFact,
     RefundOrder,
     Refused,
+    ReversalOrder,
     Trouble,
 )
 from admitone.finance.sources.api import SettlementModel
+from admitone.kernel.breaker import Dependency, DependencyUnavailable
 from admitone.kernel.ids import Id, InvalidId, OrganizationId
 from admitone.kernel.outbound import Answer, NotSent, Outcome, Unknown
 from admitone.kernel.scope import Caller
 
 REAIS: Final = "BRL"
 PIX_ROUTE: Final = "/webhooks/pix"
-UNSAID: Final = (409, 429)
-"""Another call under the same key is not over, or there are too many: no answer to this one, and no refusal either."""
 CONFLICT: Final = "idempotency_conflict"
 """Ours: the key was used for another order, and the provider showed that one."""
 SHOWN_AS_READ: Final = "answered what cannot be read"
@@ -100,7 +103,7 @@ def centavos_of(reais: Decimal) -> int:
 # -- Answers
 
 
-def read(outcome: Outcome, kind: type[Read]) -> Read | Trouble | None:
+def read(outcome: Outcome, kind: type[Read], dependency: Dependency) -> Read | Trouble | None:
     """What was answered; trouble that is the same at every provider; or nothing, where it said no in its own words."""
     match outcome:
         case NotSent(refusal=refusal):
@@ -109,6 +112,8 @@ def read(outcome: Outcome, kind: type[Read]) -> Read | Trouble | None:
             return model.Unknown(reason)
         case Answer(status=status, body=body) if status < 300:
             return decoded(body, kind)
+        case Answer(status=status) if status == TURNED_AWAY:
+            return model.NotSent(DependencyUnavailable(dependency=dependency.name, retry_after_seconds=1))
         case Answer(status=status) if status < 400 or status in UNSAID or status >= 500:
             return model.Unknown(f"answered {status}")
     return None
@@ -167,6 +172,9 @@ class PixOnly:
         return Refused(NOT_OFFERED)
 
     async def answer_dispute(self, order: EvidenceOrder) -> Refused:  # noqa: ARG002
+        return Refused(NOT_OFFERED)
+
+    async def take_back(self, order: ReversalOrder) -> Refused:  # noqa: ARG002
         return Refused(NOT_OFFERED)
 
     async def list_events(self, caller: Caller, cursor: str | None, since: datetime) -> Refused:  # noqa: ARG002

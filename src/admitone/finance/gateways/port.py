@@ -28,6 +28,8 @@ from admitone.finance.gateways.model import (
     ProviderEvent,
     Refund,
     RefundOrder,
+    Reversal,
+    ReversalOrder,
     Trouble,
 )
 from admitone.finance.gateways.sandbox.charges import Terms
@@ -99,6 +101,11 @@ class Gateway(Protocol):
 
     async def answer_dispute(self, order: EvidenceOrder) -> Dispute | Trouble:
         """Put evidence on file, and submit it if so ordered."""
+        ...
+
+    async def take_back(self, order: ReversalOrder) -> Reversal | Trouble:
+        """What went on to an organisation's account with money that a dispute took: the provider takes such money from
+        the platform, and leaves it to us to have it back."""
         ...
 
     async def open_account(self, order: AccountOrder) -> Account | Trouble: ...

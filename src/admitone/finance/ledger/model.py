@@ -164,6 +164,8 @@ class Event(StrEnum):
     FEES_FELL = "FEES_FELL"
     CHECKED_OUT = "CHECKED_OUT"
     COMMISSION_SWEPT = "COMMISSION_SWEPT"
+    RECOVERY_RETURNED = "RECOVERY_RETURNED"
+    """What was recovered from an owner is theirs after all."""
     PAYOUT_INITIATED = "PAYOUT_INITIATED"
     PAYOUT_PAID = "PAYOUT_PAID"
     PAYOUT_FAILED = "PAYOUT_FAILED"

@@ -86,6 +86,7 @@ _OWN: Final[dict[tuple[Event, Flow], tuple[Leg, ...]]] = {
     (Event.PAYOUT_PAID, Flow.STAY): (Leg(E.PAYOUT_PAID, TRN, CASH, "paid"),),
     (Event.PAYOUT_FAILED, Flow.STAY): (Leg(E.PAYOUT_FAILED, TRN, SETL, "paid"),),
     (Event.COMMISSION_SWEPT, Flow.STAY): (Leg(E.COMMISSION_SWEEP, MA, CASH, "commission"),),
+    (Event.RECOVERY_RETURNED, Flow.STAY): (Leg(E.COMMISSION_SWEEP, CASH, MA, "recovered"),),
     (Event.REFUND_ACCRUED, Flow.STAY): (
         Leg(E.REFUND_PLATFORM_FEE_REVERSAL, COMH, DEP, "fee"),
         Leg(E.REFUND_GROSS, DEP, REF, "gross"),

@@ -16,11 +16,13 @@ from admitone.finance.gateways.api import (
     NotSent,
     Refund,
     Refused,
+    Reversal,
     Trouble,
     Unknown,
     UnknownStatus,
 )
 from admitone.finance.gateways.port import GATEWAYS, Gateway
+from admitone.finance.ledger import api as ledger
 from admitone.finance.payments.commands.answers import Answer, take_answers
 from admitone.finance.payments.commands.closing import Closing, close
 from admitone.finance.payments.commands.receipts import (
@@ -34,8 +36,17 @@ from admitone.finance.payments.commands.recording import record
 from admitone.finance.payments.commands.refunding import RefusedRefund, refuse_refunds
 from admitone.finance.payments.commands.unreadable import Unreadable, mark_unreadable
 from admitone.finance.payments.errors import GatewayRefused, NotAtProvider, ProviderUnanswered, RefundPutOff
-from admitone.finance.payments.model import CLOSABLE, GatewayIntent, IntentAction, IntentState, Payment, Recorded, Told
-from admitone.finance.payments.orders import charge_order, return_order
+from admitone.finance.payments.model import (
+    CLOSABLE,
+    GatewayIntent,
+    IntentAction,
+    IntentState,
+    Payment,
+    Recorded,
+    Status,
+    Told,
+)
+from admitone.finance.payments.orders import charge_order, return_order, reversal_order
 from admitone.finance.payments.store import intents as intent_store
 from admitone.finance.payments.store import payments as store
 from admitone.finance.sources.api import PaymentId
@@ -55,6 +66,11 @@ Said = TypeVar("Said")
 DECIDED: Final = frozenset({FactKind.CAPTURED, FactKind.EXPIRED, FactKind.CANCELLED})
 """What leaves nothing to cancel."""
 
+TAKEN: Final = frozenset({Status.DISPUTED, Status.CHARGEBACK_LOST})
+CHARGE_DISPUTED: Final = "charge_disputed"
+"""What the bank has taken we do not give back besides (U-17): whether or not its provider would refuse it, it is not
+asked."""
+
 MISSING: Final = AlertRule(
     "payments.charge_missing",
     AlertClass.TICKET,
@@ -71,6 +87,17 @@ ODD: Final = AlertRule(
     "provider-disagrees",
     "A provider uses a word for the state of a charge that we do not know; what became of it is not decided.",
 )
+
+
+NOT_TAKEN_BACK: Final = AlertRule(
+    "payments.not_taken_back",
+    AlertClass.TICKET,
+    Above(0),
+    "finance operations",
+    "not-taken-back",
+    "A dispute was lost, and the provider does not give back what had gone on to the organisation's account.",
+)
+LOSSES: Final = (ledger.Event.DISPUTE_LOST, ledger.Event.UNAPPLIED_LOST)
 
 
 @dataclass(frozen=True)
@@ -99,6 +126,17 @@ async def find_cases(tx: Tx, payments: Sequence[PaymentId]) -> list[Case | None]
 
 
 Look = Callable[[Scope, PaymentId], Awaitable[Case | None]]
+
+
+@command()
+async def find_taken_back(tx: Tx, payments: Sequence[PaymentId]) -> list[list[ledger.Transfer]]:
+    """What the books say that the organisation's account gave for disputes that were lost."""
+    booked = [
+        each
+        for each in await ledger.list_transfers_of(tx, payments)
+        if each.event in LOSSES and each.entry_type is ledger.EntryType.TRANSFER_REVERSAL
+    ]
+    return [[each for each in booked if each.payment_id == payment] for payment in payments]
 
 
 class Clerk:
@@ -228,14 +266,29 @@ class Clerk:
         elif intent is not None:
             await self.refund(organization, payment, own, caller)
 
+    async def take_back(self, organization: OrganizationId, payment: PaymentId, caller: Caller) -> None:
+        """Have the organisation's account give what the books say that it gives for lost disputes (U-12, T8), once for
+        each. Raises what must be tried again, or what was refused."""
+        case = await self.find(organization, payment)
+        booked: list[ledger.Transfer] = await self._submit(find_taken_back, organization, payment)
+        for each in booked if case else ():
+            assert case is not None
+            said = await self._heard(case.payment, case.gateway.take_back(reversal_order(case.payment, each, caller)))
+            if isinstance(said, Refused):
+                detail = f"{each.amount_minor} {each.currency} for {each.reference}: {said.code}"
+                await self._alert(NOT_TAKEN_BACK, case.payment, detail, caller)
+            if not isinstance(said, Reversal):
+                raise refusal_of(said)
+
     async def _give_back(self, payment: Payment, intent: GatewayIntent, caller: Caller) -> Recorded:
         assert payment.provider is not None
         gateway, order = GATEWAYS().get(payment.provider), return_order(payment, intent, caller)
         said: Refund | Trouble | None = None
-        if intent.is_return or not intent.is_fresh(datetime.now(UTC)):
+        is_taken = payment.status in TAKEN and not intent.is_return
+        if intent.is_return or is_taken or not intent.is_fresh(datetime.now(UTC)):
             said = _looked_up(await self._heard(payment, gateway.find_refund(order)))
         if said is None:
-            said = await self._heard(payment, gateway.refund(order))
+            said = Refused(CHARGE_DISPUTED) if is_taken else await self._heard(payment, gateway.refund(order))
         match said:
             case Refund():
                 answer = Answer(caller, payment.id, intent, said)

@@ -154,7 +154,9 @@ class _Books:
         for fact in self._happened.of(K.FEE):
             yield self._post(Event.FEES_FINAL, fact, {"fee": fact.amount_minor})
         for fact in self._happened.of(K.FEE_ADJUSTMENT):
-            event = Event.FEES_ROSE if fact.amount_minor > 0 else Event.FEES_FELL
+            # With a refund, what the provider gives back is the refund's (FIN-070).
+            fell = Event.REFUND_FEES_RETURNED if fact.charge else Event.FEES_FELL
+            event = Event.FEES_ROSE if fact.amount_minor > 0 else fell
             yield self._post(event, fact, {"fee": abs(fact.amount_minor)})
 
     def _of_commission(self) -> Iterator[Posting]:

@@ -14,13 +14,14 @@ import msgspec
 
 from admitone.finance.gateways.api import Account, FactKind, Provider
 from admitone.finance.gateways.port import GATEWAYS
-from admitone.finance.payments.asking import MISSING, ODD, Clerk, refusal_of
+from admitone.finance.payments.asking import MISSING, NOT_TAKEN_BACK, ODD, Clerk, refusal_of
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.receipts import Decision
 from admitone.finance.payments.errors import GatewayRefused, NotAtProvider, NotReturnable
 from admitone.finance.payments.facts import (
     AccountUnclear,
     AttemptsSpent,
+    DisputeRecorded,
     PaymentContradicted,
     PaymentIncomplete,
     PaymentNeedsManual,
@@ -82,7 +83,7 @@ CONTRADICTED = AlertRule(
     "payment-contradicted",
     "A provider told of a payment what cannot be as it stands, such as a dispute of what was refunded.",
 )
-RULES: Final = (UNAPPLIED, CONTRADICTED, MISSING, ODD)
+RULES: Final = (UNAPPLIED, CONTRADICTED, MISSING, ODD, NOT_TAKEN_BACK)
 UNSETTLED: Final = (ReceiptState.OPEN, ReceiptState.RETURNING)
 
 
@@ -127,6 +128,12 @@ async def see_to_unpaid(desk: Desk, told: Delivered[PaymentNeedsManual]) -> None
     if not any(each.kind is FactKind.DISPUTE_WON for each in facts[told.payload.payment_id]):
         return
     await _return_by_itself(desk, told.organization, told.payload.payment_id, told.caller)
+
+
+@errand("payments.take_back", lane=PROVIDERS, retry=WEBHOOKS, priority=Priority.CRITICAL)
+async def take_back(desk: Desk, told: Delivered[DisputeRecorded]) -> None:
+    """A dispute that is lost took the money from the platform; the organisation's part of it comes back to us."""
+    await Clerk.at(desk).take_back(told.organization, told.payload.payment_id, told.caller)
 
 
 @errand("payments.tell_of_receipt", lane=PROVIDERS, retry=WEBHOOKS)

@@ -5,7 +5,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from admitone.finance.gateways.api import ChargeOrder, Method, RefundOrder
+from admitone.finance.gateways.api import ChargeOrder, Method, RefundOrder, ReversalOrder
+from admitone.finance.ledger.api import Transfer
 from admitone.finance.payments.model import GatewayIntent, Payment
 from admitone.finance.sources.api import SettlementModel
 from admitone.kernel.scope import Caller
@@ -56,4 +57,19 @@ def return_order(payment: Payment, intent: GatewayIntent, caller: Caller) -> Ref
         currency=intent.currency,
         application_fee_minor=fee if is_theirs else 0,
         reverse_transfer=is_theirs,
+    )
+
+
+def reversal_order(payment: Payment, booked: Transfer, caller: Caller) -> ReversalOrder:
+    """To the cent what the books say that came back."""
+    assert payment.charge_id is not None
+    assert booked.reference is not None
+    return ReversalOrder(
+        caller=caller,
+        payment=payment.id,
+        organization=payment.organization,
+        charge=payment.charge_id,
+        dispute=booked.reference,
+        amount_minor=booked.amount_minor,
+        currency=booked.currency,
     )

@@ -101,6 +101,7 @@ OBLIGATION: Final = Lifecycle(
         O.IN_PAYOUT: (O.PAID, O.DUE, O.FROZEN, O.REVERSED),  # Back, when its payout failed or was not asked for yet.
         O.FROZEN: (O.DUE, O.REVERSED),
         O.REVERSED: (O.DUE, O.FROZEN),  # A refund came back.
+        O.PAID: (O.DUE, O.FROZEN),  # What was kept from it for a debt is owed after all.
     },
 )
 
@@ -120,6 +121,10 @@ class Obligation(msgspec.Struct, frozen=True):
     eligible_at: datetime
     state: ObligationState
     payout: PayoutId | None = None
+    kept_minor: int = 0
+    """What of it was kept from its payout to recover what the owner owed."""
+    is_returned: bool = False
+    """It was paid before, and what was kept then is owed now."""
 
 
 class Reason(StrEnum):

@@ -22,16 +22,16 @@ from admitone.kernel.scope import Caller
 
 
 class BatchRequest(msgspec.Struct, frozen=True):
-    """The batch as it would be at that instant."""
+    """The batch as it would be at that instant, or as it is now: what is held until later is in no plan."""
 
     at: datetime
 
 
 async def _survey(tx: Tx, request: BatchRequest, limit: int) -> Sequence[PlannedPayout]:
     steps: list[PlannedPayout] = []
-    after = FIRST
-    while len(steps) < limit and (owners := await obligation_store.list_owners_due(tx, after, request.at, OWNERS)):
-        drafted = await survey(tx, owners, request.at)
+    after, at = FIRST, min(request.at, tx.now)
+    while len(steps) < limit and (owners := await obligation_store.list_owners_due(tx, after, at, OWNERS)):
+        drafted = await survey(tx, owners, at)
         steps += drafted.payouts
         assert drafted.until is not None
         after = drafted.until

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import msgspec
 
-from admitone.finance.payouts.model import SYSTEM, Frequency, KnownSchedule, Obligation, Schedule
+from admitone.finance.payouts.model import SYSTEM, Frequency, KnownSchedule, Obligation, Payout, Schedule
 from admitone.kernel.scope import GLOBAL
 
 GRACE: Final = timedelta(hours=24)
@@ -119,6 +119,11 @@ class Position(msgspec.Struct, frozen=True):
         """By how much less is owed than all that is open: what was lost or refunded after it had been paid."""
         return max(self.open_minor - self.available_minor, 0)
 
+    @property
+    def credit_minor(self) -> int:
+        """By how much more is owed than all that is open: what was recovered, and came back."""
+        return max(self.available_minor - self.open_minor, 0)
+
     def payable(self, gross_minor: int) -> int:
         """What is paid of so much; nothing while the debt is larger."""
         return max(gross_minor - self.debt_minor, 0)
@@ -186,6 +191,31 @@ def _draft(ripe: Sequence[Obligation], schedules: Schedules, position: Position,
     if amount < max(lowest, 1):
         return None
     return Draft(ripe[0].owner, ripe[0].currency, period, taken, amount)
+
+
+# -- What is kept, and comes back
+
+
+def kept_of(payout: Payout, items: Sequence[Obligation]) -> dict[Obligation, int]:
+    """Of which obligations a payout kept what it recovered; what each has kept by now."""
+    left, kept = payout.recovered_minor, {}
+    for each in items:
+        share = min(left, each.amount_minor)
+        kept[each] = each.kept_minor + share
+        left -= share
+    return kept
+
+
+def returned_of(kept: Sequence[Obligation], credits_minor: Mapping[tuple[UUID, str], int]) -> dict[Obligation, int]:
+    """What of each is owed once more, of what its owner is owed beyond everything else; the oldest first."""
+    left, returned = dict(credits_minor), {}
+    for each in kept:
+        own = each.owner, each.currency
+        share = min(left.get(own, 0), each.kept_minor)
+        if share > 0:
+            returned[each] = share
+            left[own] -= share
+    return returned
 
 
 # -- What is left

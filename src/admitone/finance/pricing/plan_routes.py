@@ -121,8 +121,8 @@ async def show_change(call: Call, request: SetRequest) -> PlanAnswer:
 
 @applies.serves
 async def apply_change(call: Call, request: ApplyRequest) -> AppliedAnswer:
-    order, scope = Order(call.caller, request.plan_id, request.reason_code), scope_of(request.organization)
-    done: Applied = await call.batch(apply, order, scope=scope)
+    order = Order(call.caller, request.plan_id, request.reason_code, (POLICY,))
+    done: Applied = await call.batch(apply, order, scope=scope_of(request.organization))
     return AppliedAnswer.of(done)
 
 

@@ -28,7 +28,7 @@ MODULE = Module(
             kept_because="what differed, and who closed it, is part of the books",
         ),
     ),
-    permissions=(routes.FINANCE_RECONCILIATION_R, routes.FINANCE_RECONCILIATION_RW),
+    permissions=routes.PERMISSIONS,
     ports=(GATEWAYS,),
     lifecycles=(RUN, ISSUE),
     facts=(

@@ -1,7 +1,8 @@
 """Reconciliation at the edge: wanted by operators; runs and issues for each organisation; closed by hand.
 
-Promise: nothing here changes the ledger. Who closes an issue proved a moment ago who they are, and says why; it is
-audited, and stays closed for as long as the difference is the same.
+Promise: nothing here changes the ledger. An organisation sees what differs and closes nothing of it: whose books are in
+question does not say that they are right. Who closes an issue runs the platform, proved a moment ago who they are, and
+says why; it is audited, and stays closed for as long as the difference is the same.
 """
 
 from datetime import UTC, datetime
@@ -50,12 +51,15 @@ from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationI
 from admitone.kernel.scope import Scope
 
 FINANCE_RECONCILIATION_R: Final = "FINANCE_RECONCILIATION_R"
-FINANCE_RECONCILIATION_RW: Final = "FINANCE_RECONCILIATION_RW"
+PLATFORM_RECONCILIATION_R: Final = "PLATFORM_RECONCILIATION_R"
+PLATFORM_RECONCILIATION_RW: Final = "PLATFORM_RECONCILIATION_RW"
 SOME_ISSUE: Final = IssueId.parse("rci_0198c9a40000700080000000000000aa")
 SOME_RUN: Final = RunId.parse("rcr_0198c9a40000700080000000000000ab")
 SOME_PAYMENT: Final = PaymentId.parse("pay_0198c9a40000700080000000000000b1")
 THEN: Final = datetime(2026, 5, 1, 9, 30, tzinfo=UTC)
 PATH: Final = "/api/org/{organizationId}/finance/reconciliation"
+ADMIN_PATH: Final = "/api/admin/reconciliation/issues"
+SOME_ORGANIZATION: Final = OrganizationId.parse("org_0198c9a40000700080000000000000ad")
 
 
 # -- Operators
@@ -312,12 +316,18 @@ class IssuesRequest(PageRequest):
     state: IssueState = IssueState.OPEN
 
 
+class AdminIssuesRequest(IssuesRequest, kw_only=True):
+    organization: OrganizationId
+
+
 class CloseRequest(Wire):
+    organization: OrganizationId
     issue_id: IssueId
     reason_code: ReasonCode
 
 
 class TakeRequest(Wire):
+    organization: OrganizationId
     issue_id: IssueId
 
 
@@ -357,18 +367,39 @@ issues = Contract(
     ),
 )
 
+issues_of = Contract(
+    id="RECON.07",
+    version="1.0.0",
+    owner="reconciliation",
+    consumers=("operations",),
+    summary="What is not the same here and at a provider, of an organisation, the newest first.",
+    get=ADMIN_PATH,
+    takes=AdminIssuesRequest,
+    gives=Page[IssueAnswer],
+    audience=Audience.ADMIN,
+    permission=PLATFORM_RECONCILIATION_R,
+    order_key="issueId",
+    examples=(
+        Example(
+            "A refund of another amount",
+            takes=AdminIssuesRequest(organization=SOME_ORGANIZATION),
+            gives=Page(items=[IssueAnswer.of(AN_ISSUE, THEN)], next_cursor=None),
+        ),
+    ),
+)
+
 closes = Contract(
     id="RECON.05",
     version="1.0.0",
     owner="reconciliation",
-    consumers=("web",),
+    consumers=("operations",),
     summary="Close an issue: somebody has seen to it, and it is not opened again while it is as it is.",
-    post=f"{PATH}/issues/{{issueId}}/close",
+    post=f"{ADMIN_PATH}/{{issueId}}/close",
     takes=CloseRequest,
     gives=IssueAnswer,
     refuses=(IssueNotFound,),
-    audience=Audience.ORGANIZATION,
-    permission=FINANCE_RECONCILIATION_RW,
+    audience=Audience.ADMIN,
+    permission=PLATFORM_RECONCILIATION_RW,
     verified_only=True,
     step_up=True,
     repeats="what is closed stays closed",
@@ -376,7 +407,9 @@ closes = Contract(
     examples=(
         Example(
             "Another's",
-            takes=CloseRequest(issue_id=SOME_ISSUE, reason_code="SETTLED_WITH_PROVIDER"),
+            takes=CloseRequest(
+                organization=SOME_ORGANIZATION, issue_id=SOME_ISSUE, reason_code="SETTLED_WITH_PROVIDER"
+            ),
             refuses=IssueNotFound(),
         ),
     ),
@@ -386,17 +419,23 @@ takes = Contract(
     id="RECON.06",
     version="1.0.0",
     owner="reconciliation",
-    consumers=("web",),
+    consumers=("operations",),
     summary="Take an issue: whoever does is the one to see to it.",
-    post=f"{PATH}/issues/{{issueId}}/take",
+    post=f"{ADMIN_PATH}/{{issueId}}/take",
     takes=TakeRequest,
     gives=IssueAnswer,
     refuses=(IssueNotFound,),
-    audience=Audience.ORGANIZATION,
-    permission=FINANCE_RECONCILIATION_RW,
+    audience=Audience.ADMIN,
+    permission=PLATFORM_RECONCILIATION_RW,
     repeats="whoever took it last has it",
     order_key="issueId",
-    examples=(Example("Another's", takes=TakeRequest(issue_id=SOME_ISSUE), refuses=IssueNotFound()),),
+    examples=(
+        Example(
+            "Another's",
+            takes=TakeRequest(organization=SOME_ORGANIZATION, issue_id=SOME_ISSUE),
+            refuses=IssueNotFound(),
+        ),
+    ),
 )
 
 
@@ -407,18 +446,32 @@ async def see_issues(call: Call, request: IssuesRequest) -> Page[IssueAnswer]:
     return page_of([IssueAnswer.of(each) for each in found], request.limit, key=lambda each: (each.issue_id.uuid,))
 
 
+@issues_of.serves
+async def see_issues_of(call: Call, request: AdminIssuesRequest) -> Page[IssueAnswer]:
+    before = request.after(tuple[UUID]) or (LAST,)
+    scope = _scope(request.organization)
+    found: list[Issue] = await call.read(list_issues, request.state, *before, request.limit + 1, scope=scope)
+    return page_of([IssueAnswer.of(each) for each in found], request.limit, key=lambda each: (each.issue_id.uuid,))
+
+
+def _scope(organization: OrganizationId) -> Scope:
+    return Scope(organization, "see to what differs")
+
+
 @closes.serves
 async def close_by_hand(call: Call, request: CloseRequest) -> IssueAnswer:
-    assert call.organization is not None
-    closed: Issue = await call.batch(commands.close, Closing(call.caller, request.issue_id, request.reason_code))
-    await Woken(call.organization, call.caller, call.read, call.batch).tell_of_open()
+    closing = Closing(call.caller, request.issue_id, request.reason_code)
+    closed: Issue = await call.batch(commands.close, closing, scope=_scope(request.organization))
+    await Woken(request.organization, call.caller, call.read, call.batch).tell_of_open()
     return IssueAnswer.of(closed)
 
 
 @takes.serves
 async def take_issue(call: Call, request: TakeRequest) -> IssueAnswer:
-    taken: Issue = await call.batch(commands.take, Taking(call.caller, request.issue_id))
+    taking = Taking(call.caller, request.issue_id)
+    taken: Issue = await call.batch(commands.take, taking, scope=_scope(request.organization))
     return IssueAnswer.of(taken)
 
 
-CONTRACTS: Final = (wanted, figures, runs, issues, closes, takes)
+CONTRACTS: Final = (wanted, figures, runs, issues, issues_of, closes, takes)
+PERMISSIONS: Final = (FINANCE_RECONCILIATION_R, PLATFORM_RECONCILIATION_R, PLATFORM_RECONCILIATION_RW)

@@ -13,7 +13,7 @@ from admitone.finance.payments import api as payments
 from admitone.finance.payments.api import Payment, PaymentNotFound, PlannedRefund, Refunding, RefundWanted
 from admitone.finance.pricing.api import Priced
 from admitone.finance.refunds import facts, policy, store
-from admitone.finance.refunds.errors import RefundNotFailed, RefundNotFound
+from admitone.finance.refunds.errors import RefundIdTaken, RefundNotFailed, RefundNotFound
 from admitone.finance.refunds.model import Piece, Refund, RefundId, RefundLine, RefundState, Request
 from admitone.finance.refunds.policy import Share
 from admitone.finance.sources.api import PaymentId
@@ -30,6 +30,7 @@ class Retry(msgspec.Struct, frozen=True):
     caller: Caller
     refund: RefundId
     anew: RefundId
+    why: str | None = None
 
 
 @command()
@@ -37,10 +38,34 @@ async def request_refunds(tx: Tx, requests: Sequence[Request]) -> list[Refund | 
     """Decide, order and write down each; said twice under one id, it is one."""
     held = await payments.lock_payments(tx, requests)
     known = await store.find_refunds(tx, [each.refund.uuid for each in requests])
-    shares = await _shares(tx, held, requests)
-    fresh = [each for each in requests if each.refund.uuid not in known]
+    first: dict[RefundId, Request] = {}
+    for each in requests:
+        first.setdefault(each.refund, each)
+    fresh = [each for each in first.values() if each.refund.uuid not in known]
+    shares = await _shares(tx, held, fresh)
     ordered = await _order(tx, [(each, shares[each.refund]) for each in fresh], held)
-    return [known.get(each.refund.uuid) or ordered[each.refund] for each in requests]
+    lines = await store.find_lines(tx, known)
+    outcomes: list[Refund | Refusal] = []
+    for each in requests:
+        there = known.get(each.refund.uuid)
+        said = there or ordered[each.refund]
+        is_same = _is_same(each, there, lines[there.id]) if there else _asks_the_same(each, first[each.refund])
+        outcomes.append(said if is_same else RefundIdTaken())
+    return outcomes
+
+
+def _is_same(request: Request, there: Refund, lines: Sequence[RefundLine]) -> bool:
+    """Whether a refund is what is asked for; of all that is left, nobody can say how much that was."""
+    amount, pieces = request.amount_minor, policy.together(request.pieces)
+    return (
+        request.payment.uuid == there.payment_id
+        and (amount is None or (amount == there.amount_minor and not lines))
+        and (not pieces or pieces == {each.line_key: each.quantity for each in lines})
+    )
+
+
+def _asks_the_same(one: Request, other: Request) -> bool:
+    return (one.payment, one.pieces, one.amount_minor) == (other.payment, other.pieces, other.amount_minor)
 
 
 async def plan(
@@ -82,11 +107,11 @@ def _share(request: Request, payment: Payment, gone: Mapping[str, int]) -> Share
         return Share(request.amount_minor, None)
     snapshot = Priced.read(payment.snapshot, payment.snapshot_hash).snapshot
     if request.pieces:
-        return policy.share_of(request.refund, request.pieces, snapshot, gone)
-    # All that is left, also of what was given back without saying of which pieces.
-    left = payment.captured_minor - payment.refunded_minor
+        share = policy.share_of(request.refund, request.pieces, snapshot, gone)
+        return share if isinstance(share, Refusal) else msgspec.structs.replace(share, at_most=request.at_most)
+    # All that is left, less what was given back, or is on its way, without saying of which pieces.
     lines = policy.all_left(request.refund, snapshot, gone)
-    return Share(min(left, sum(each.amount_minor for each in lines)), None, lines)
+    return Share(sum(each.amount_minor for each in lines), None, lines, at_most=True)
 
 
 async def _order(
@@ -108,14 +133,21 @@ async def _order(
         tell(tx, request.caller, facts.RefundRequested, refund, share.lines)
     refunds = [each for each in outcomes.values() if isinstance(each, Refund)]
     await store.insert_refunds(tx, refunds, lines)
-    callers = {request.refund.uuid: request.caller for request, _ in sound}
-    await audit.record(tx, [_entry(callers[each.id], each) for each in refunds])
+    asked = {request.refund.uuid: request for request, _ in sound}
+    await audit.record(tx, [_entry(asked[each.id], each) for each in refunds])
     return outcomes
 
 
 def _wanted(request: Request, share: Share) -> RefundWanted:
     return RefundWanted(
-        request.caller, request.payment, request.refund.uuid, share.amount_minor, share.fee_minor, request.reason.value
+        request.caller,
+        request.payment,
+        request.refund.uuid,
+        share.amount_minor,
+        share.fee_minor,
+        request.reason.value,
+        at_most=share.at_most,
+        rounded=share.fee_minor is not None,
     )
 
 
@@ -137,9 +169,10 @@ def _refund(tx: Tx, request: Request, payment: Payment, said: Refunding) -> Refu
     )
 
 
-def _entry(caller: Caller, refund: Refund) -> audit.Entry:
+def _entry(request: Request, refund: Refund) -> audit.Entry:
     after = {"amountMinor": refund.amount_minor, "currency": refund.currency, "refundId": str(RefundId(refund.id))}
-    return audit.Entry(caller, "refunds.request", str(PaymentId(refund.payment_id)), refund.reason.value, after=after)
+    why = request.why or refund.reason.value
+    return audit.Entry(request.caller, "refunds.request", str(request.payment), why, after=after)
 
 
 def tell(tx: Tx, caller: Caller, kind: type[facts.RefundFact], refund: Refund, lines: Sequence[RefundLine]) -> None:
@@ -154,6 +187,7 @@ def tell(tx: Tx, caller: Caller, kind: type[facts.RefundFact], refund: Refund, l
             amount_minor=refund.amount_minor,
             currency=refund.currency,
             pieces=tuple(Piece(each.line_key, each.quantity) for each in lines),
+            whole=refund.cancellation_id is not None,
         ),
     )
 
@@ -184,7 +218,10 @@ async def retry_refunds(tx: Tx, retries: Sequence[Retry]) -> list[Refund | Refus
 def _anew(retry: Retry, before: Refund, lines: Sequence[RefundLine]) -> Request:
     pieces = tuple(Piece(each.line_key, each.quantity) for each in lines)
     amount = None if pieces else before.amount_minor
-    return Request(retry.caller, PaymentId(before.payment_id), retry.anew, before.reason, pieces, amount)
+    is_less = before.amount_minor < sum(each.amount_minor for each in lines)
+    return Request(
+        retry.caller, PaymentId(before.payment_id), retry.anew, before.reason, pieces, amount, retry.why, is_less
+    )
 
 
 class Ended(msgspec.Struct, frozen=True):

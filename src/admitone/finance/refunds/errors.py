@@ -25,6 +25,12 @@ class PieceGone(Conflict):
     left: int
 
 
+class RefundIdTaken(Conflict):
+    """Something else was given back under this id."""
+
+    code = "REFUND_ID_TAKEN"
+
+
 class RefundNotFound(NotFound):
     """There is no such refund."""
 

@@ -6,7 +6,8 @@ from admitone.kernel.facts import Fact
 
 
 class RefundFact(Fact, frozen=True):
-    """What all of them tell. `pieces` are of the price's lines; none: it is of the whole."""
+    """What all of them tell. `pieces` are of the price's lines, and `whole` says that it is for all that was left of
+    them; neither: an amount was given back, and nothing is taken back for it."""
 
     name = "refund.changed"
     version = "1.0.0"
@@ -20,6 +21,7 @@ class RefundFact(Fact, frozen=True):
     amount_minor: int
     currency: str
     pieces: tuple[Piece, ...]
+    whole: bool
 
 
 class RefundRequested(RefundFact, frozen=True):

@@ -86,6 +86,10 @@ class Request(msgspec.Struct, frozen=True):
     reason: Reason
     pieces: tuple[Piece, ...] = ()
     amount_minor: int | None = None
+    why: str | None = None
+    """In the words of who asks, for the trail; left out, the reason says it."""
+    at_most: bool = False
+    """Of pieces: less, if less is left than they cost."""
 
 
 class Refund(msgspec.Struct, frozen=True):

@@ -22,12 +22,14 @@ class Share(msgspec.Struct, frozen=True):
     fee_minor: int | None
     """None: in proportion, as payments say."""
     lines: tuple[RefundLine, ...] = ()
+    at_most: bool = False
+    """Less, if less is left."""
 
 
 def share_of(refund: RefundId, pieces: Sequence[Piece], snapshot: Snapshot, gone: Mapping[str, int]) -> Share | Refusal:
     """What these pieces cost, when so many of each line have gone back before."""
     lines: list[RefundLine] = []
-    for key, quantity in _together(pieces).items():
+    for key, quantity in together(pieces).items():
         item = next((each for each in snapshot.line_items if each.key == key), None)
         if item is None:
             return PieceUnknown(key=key)
@@ -39,7 +41,7 @@ def share_of(refund: RefundId, pieces: Sequence[Piece], snapshot: Snapshot, gone
     return Share(amount, min(fee, amount), tuple(lines))
 
 
-def _together(pieces: Sequence[Piece]) -> dict[str, int]:
+def together(pieces: Sequence[Piece]) -> dict[str, int]:
     wanted: dict[str, int] = {}
     for piece in pieces:
         wanted[piece.key] = wanted.get(piece.key, 0) + piece.quantity

@@ -1,7 +1,7 @@
 """Refunds at the edge: shown first, then done; for organisations, and for whoever runs the platform."""
 
 from typing import Annotated, Any, Final
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from msgspec import Meta
 
@@ -25,6 +25,7 @@ from admitone.kernel.contracts import (
     Call,
     Contract,
     Example,
+    IdempotencyKey,
     Instant,
     Minor,
     Page,
@@ -66,6 +67,7 @@ REFUSES: Final = (
     errors.ReasonNotAllowed,
     errors.PieceUnknown,
     errors.PieceGone,
+    errors.RefundIdTaken,
 )
 OVER: Final = (PlanNotFound, PlanOvertaken, PlanExpired)
 
@@ -79,7 +81,13 @@ class RefundRequest(Wire):
     """One of those for which somebody may give back (FIN-071)."""
     pieces: Pieces = ()
     refund_id: RefundId | None = None
-    """Made by the caller, so that whoever repeats it is answered the same; left out, it is made here."""
+    """Made by the caller, so that money goes back once for it however much later it is said again; left out, it is made
+    here."""
+
+
+class RefundOrder(RefundRequest, kw_only=True):
+    idempotency_key: IdempotencyKey
+    """Of whoever gives back: nobody does without one (FIN-003)."""
 
 
 class RefundAnswer(Wire):
@@ -132,21 +140,19 @@ def _contract(number: str, summary: str, **more: Any) -> Contract:
 
 # -- One payment
 
-_EXAMPLE = Example(
-    "Another's",
-    takes=RefundRequest(payment_id=SOME_PAYMENT, reason_code=Reason.TECHNICAL_PROBLEM.value),
-    refuses=PaymentNotFound(),
-)
+_ASKED: dict[str, Any] = {"payment_id": SOME_PAYMENT, "reason_code": Reason.TECHNICAL_PROBLEM.value}
 refund = _contract(
     "C02.REFUND",
     "Give back a payment, or some pieces of it.",
     post="/api/org/{organizationId}/payments/{paymentId}/refund",
-    takes=RefundRequest,
+    takes=RefundOrder,
     gives=RefundAnswer,
     refuses=REFUSES,
-    repeats="under one refundId money goes back once",
+    idempotent_by="idempotencyKey",
     order_key="paymentId",
-    examples=(_EXAMPLE,),
+    examples=(
+        Example("Another's", takes=RefundOrder(**_ASKED, idempotency_key="refund-1"), refuses=PaymentNotFound()),
+    ),
 )
 preview = _contract(
     "C02.REFUND.PLAN",
@@ -157,12 +163,12 @@ preview = _contract(
     refuses=(*REFUSES, PlanTooLarge),
     repeats="each is a new plan, and does nothing",
     order_key="paymentId",
-    examples=(_EXAMPLE,),
+    examples=(Example("Another's", takes=RefundRequest(**_ASKED), refuses=PaymentNotFound()),),
 )
 
 
 @refund.serves
-async def give_back(call: Call, request: RefundRequest) -> RefundAnswer:
+async def give_back(call: Call, request: RefundOrder) -> RefundAnswer:
     wanted = _request(call, request)
     return RefundAnswer.of(await call.batch(request_refunds, wanted))
 
@@ -243,7 +249,8 @@ applies = _contract(
 
 @applies.serves
 async def apply_plan(call: Call, request: ApplyRequest) -> AppliedAnswer:
-    done: Applied = await call.batch(apply, Order(call.caller, request.plan_id, request.reason_code))
+    order = Order(call.caller, request.plan_id, request.reason_code, (REFUND, CANCELLATION))
+    done: Applied = await call.batch(apply, order)
     return AppliedAnswer.of(done)
 
 
@@ -314,7 +321,13 @@ again = _contract(
 
 @again.serves
 async def order_anew(call: Call, request: RetryRequest) -> RefundAnswer:
-    return RefundAnswer.of(await call.batch(retry_refunds, Retry(call.caller, request.refund_id, RefundId.new())))
+    return RefundAnswer.of(await call.batch(retry_refunds, _retry(call, request)))
+
+
+def _retry(call: Call, request: RetryRequest) -> Retry:
+    """Under an id of its own that is the same whenever it is asked for: what failed is ordered anew once."""
+    anew = RefundId(uuid5(request.refund_id.uuid, "anew"))
+    return Retry(call.caller, request.refund_id, anew, request.reason_code)
 
 
 # -- For whoever runs the platform
@@ -324,6 +337,7 @@ class AdminRefundRequest(Wire):
     organization: OrganizationId
     payment_id: PaymentId
     reason_code: ReasonCode
+    idempotency_key: IdempotencyKey
     pieces: Pieces = ()
     amount_minor: Minor | None = None
     """In whatever amount (PAY-068); left out, the pieces, or all that is left."""
@@ -350,13 +364,17 @@ admin_refund = _admins(
     takes=AdminRefundRequest,
     gives=RefundAnswer,
     refuses=REFUSES,
-    repeats="under one refundId money goes back once",
+    idempotent_by="idempotencyKey",
     order_key="paymentId",
     examples=(
         Example(
             "Another's",
             takes=AdminRefundRequest(
-                organization=SOME_ORGANIZATION, payment_id=SOME_PAYMENT, reason_code="GOODWILL", amount_minor=500
+                organization=SOME_ORGANIZATION,
+                payment_id=SOME_PAYMENT,
+                reason_code="GOODWILL",
+                idempotency_key="refund-1",
+                amount_minor=500,
             ),
             refuses=PaymentNotFound(),
         ),
@@ -400,7 +418,15 @@ admin_retry = _admins(
 @admin_refund.serves
 async def give_back_of(call: Call, request: AdminRefundRequest) -> RefundAnswer:
     own = request.refund_id or RefundId.new()
-    wanted = Request(call.caller, request.payment_id, own, Reason.ADMIN_OVERRIDE, request.pieces, request.amount_minor)
+    wanted = Request(
+        call.caller,
+        request.payment_id,
+        own,
+        Reason.ADMIN_OVERRIDE,
+        request.pieces,
+        request.amount_minor,
+        request.reason_code,
+    )
     return RefundAnswer.of(await call.batch(request_refunds, wanted, scope=Scope(request.organization, "refund")))
 
 
@@ -415,8 +441,8 @@ async def show_refunds_of(call: Call, request: AdminRefundsRequest) -> Page[Refu
 
 @admin_retry.serves
 async def order_anew_of(call: Call, request: AdminRetryRequest) -> RefundAnswer:
-    retry = Retry(call.caller, request.refund_id, RefundId.new())
-    return RefundAnswer.of(await call.batch(retry_refunds, retry, scope=Scope(request.organization, "refund")))
+    scope = Scope(request.organization, "refund")
+    return RefundAnswer.of(await call.batch(retry_refunds, _retry(call, request), scope=scope))
 
 
 CONTRACTS: tuple[Any, ...] = (

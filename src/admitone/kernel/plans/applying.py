@@ -50,6 +50,11 @@ class Order:
     caller: Caller
     plan: PlanId
     reason_code: str
+    planners: tuple[Planner[Any, Any], ...] | None = None
+    """Whose plans may be applied here: who may do one thing may not do another by naming its plan. None: any."""
+
+    def may(self, plan: Plan) -> bool:
+        return self.planners is None or any(plan.kind == each.name for each in self.planners)
 
 
 class Applied(msgspec.Struct, frozen=True):
@@ -78,7 +83,7 @@ async def apply(tx: Tx, orders: Sequence[Order]) -> list[Applied | Refusal]:
     outcomes: list[Applied | Refusal] = []
     for order in orders:
         plan = plans.get(order.plan.uuid)
-        if plan is None:
+        if plan is None or not order.may(plan):
             outcomes.append(PlanNotFound())
             continue
         ended = plan if plan.status is not PlanStatus.PLANNED else await _end(tx, plan, order)

@@ -40,6 +40,8 @@ REQUESTS = {
     ("POST", r"/v1/account_links"): "AccountLinkCreateParams",
     ("POST", r"/v1/transfers"): "TransferCreateParams",
     ("GET", r"/v1/transfers"): "TransferListParams",
+    ("POST", rf"/v1/transfers/{ONE}/reversals"): "TransferReversalCreateParams",
+    ("GET", rf"/v1/transfers/{ONE}/reversals"): "TransferReversalListParams",
     ("GET", r"/v1/events"): "EventListParams",
     ("GET", r"/v1/balance_transactions"): "BalanceTransactionListParams",
 }

@@ -51,7 +51,10 @@ class Clothed:
         self._metadata: dict[str, Shown] = {}
         self._ends: dict[str, int] = {}
         self._fee_refunds: dict[str, list[Shown]] = {}
+        self._reversals: dict[str, list[Shown]] = {}
         self.refuse_fees = False
+        self.gives_back = 0
+        """Of its own fee, with every refund."""
         self.hide_refunds = False
         """Its lists are behind."""
 
@@ -116,11 +119,13 @@ class Clothed:
         for payout in self.simulator.list_newest(Payout, MANY):
             yield dressing.transfer(payout)
             yield dressing.reversal(payout.id, payout.amount, payout.created)
-        for refunds in self._fee_refunds.values():
-            yield from refunds
+        for made in (*self._fee_refunds.values(), *self._reversals.values()):
+            yield from made
 
     def _of_refund(self, intent: Intent, attempt: Attempt, refund: Refund) -> Iterator[Shown]:
         yield self._refund(refund)
+        if left := refund.status_transitions.get("succeeded"):
+            yield self._booked(refund.id, -refund.amount, refund.currency, left)
         if returned := refund.status_transitions.get("failed"):
             name = like(refund.id, "txn", "f")
             yield dressing.transaction(name, "refund_failure", refund.amount, refund.currency, returned, refund.id)
@@ -129,6 +134,10 @@ class Clothed:
         yield own | back | {"transfer": like(attempt.id, "tr", "of"), "source_refund": refund.id}
         fee = {"id": like(refund.id, "fr"), "object": "fee_refund", "amount": refund.refund_application_fee}
         yield own | fee | {"fee": like(attempt.id, "fee")}
+
+    def _booked(self, refund: str, amount: int, currency: str, at: int) -> Shown:
+        name = like(refund, "txn", "r")
+        return dressing.transaction(name, "refund", amount, currency, at, refund, -self.gives_back)
 
     def _transfer_of(self, intent: Intent, attempt: Attempt) -> Shown:
         own = {"id": like(attempt.id, "tr", "of"), "object": "transfer", "created": attempt.created, "metadata": {}}
@@ -247,6 +256,17 @@ class Clothed:
         self.simulator.journal.append_movement(row.organization, msgspec.json.encode(row))
         return given[-1]
 
+    def reverse(self, form: Shown, name: str) -> Shown:
+        dispute, amount = form["metadata"]["dispute"], int(form["amount"])
+        self._order(f"/v1/disputes/{dispute}/reversal", {"amount": amount})
+        own = {"id": like(dispute, "trr"), "object": "transfer_reversal", "created": self.now(), "amount": amount}
+        made = own | {"transfer": name, "source_refund": None, "metadata": form["metadata"]}
+        self._reversals.setdefault(name, []).append(made)
+        return made
+
+    def list_reversals(self, form: Shown, name: str) -> Shown:
+        return page_of(self._reversals.get(name, []), form)
+
     def answer_dispute(self, form: Shown, name: str) -> Shown:
         given = {"evidence": form["evidence"], "submit": form["submit"] == "true"}
         return dressing.dispute(msgspec.convert(self._order(f"/v1/disputes/{name}", given), Dispute))
@@ -334,6 +354,8 @@ class Clothed:
             match MovementKind(row.kind):
                 case MovementKind.CHARGE:
                     yield dressing.charged(*attempts[row.reference])
+                case MovementKind.REFUND:
+                    yield self._booked(row.reference, -row.amount, row.currency, row.at)
                 case MovementKind.DISPUTE:
                     yield dressing.dispute(disputes[row.reference])["balance_transactions"][0]
                 case MovementKind.DISPUTE_RETURNED:

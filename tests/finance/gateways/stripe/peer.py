@@ -148,6 +148,8 @@ for verb, pattern, serve in (
     ("POST", "/v1/account_links", Peer.link_account),
     ("POST", "/v1/transfers", Peer.transfer),
     ("GET", "/v1/transfers", Peer.list_transfers),
+    ("POST", f"/v1/transfers/{ONE}/reversals", Peer.reverse),
+    ("GET", f"/v1/transfers/{ONE}/reversals", Peer.list_reversals),
     ("GET", "/v1/events", Peer.list_events),
     ("GET", "/v1/balance_transactions", Peer.list_transactions),
 ):

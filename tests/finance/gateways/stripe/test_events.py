@@ -166,6 +166,15 @@ def test_what_a_dispute_costs_is_what_stripe_took_and_gave_back():
     assert {(fact.code, fact.charge) for fact in won.facts} == {("fraudulent", "pi_1")}
 
 
+def test_what_a_dispute_costs_in_another_currency_is_not_told_in_its_own():
+    """Paid in dollars, kept in euros: fifteen euros are not fifteen dollars."""
+    there = {"status": "won", "balance_transactions": [TAKEN, GIVEN], "currency": "usd"}
+    assert [(fact.fee_minor, fact.amount_minor) for fact in read("charge.dispute.closed", DISPUTE | there).facts] == [
+        (0, 5_000),
+        (0, 5_000),
+    ]
+
+
 @pytest.mark.covers("PAY-034")
 def test_a_second_attempts_failure_is_another_one():
     first = read("payment_intent.payment_failed", INTENT | {"last_payment_error": DECLINED})

@@ -43,6 +43,7 @@ TRANSFER = {
 }
 FEE = {"id": "fee_1", "object": "application_fee", "created": 1, "amount": 300, "originating_transaction": CHARGE}
 DISPUTE = {"id": "dp_1", "object": "dispute", "created": 1, "amount": 5_000, "currency": "eur", "status": "lost"}
+BRL_DISPUTE = {**DISPUTE, "reason": "fraudulent", "currency": "brl"}
 REVERSAL = {"id": "trr_1", "object": "transfer_reversal", "created": 1, "amount": 1_000}
 PAYOUT = {**TRANSFER, "metadata": {"orgId": str(OURS)}, "source_transaction": None}
 
@@ -55,10 +56,15 @@ PAYOUT = {**TRANSFER, "metadata": {"orgId": str(OURS)}, "source_transaction": No
         (a_row("payment", CHARGE, 800, exchange_rate=0.16), [(K.CHARGE, "pi_1", 5_000, "BRL")]),
         (a_row("refund", {**REFUND, "metadata": CARRIED}, -1_000), [(K.REFUND, "re_1", 1_000, "EUR")]),
         (
+            a_row("refund", {**REFUND, "metadata": CARRIED}, -1_000, -25),
+            [(K.REFUND, "re_1", 1_000, "EUR"), (K.FEE, "txn_1", -25, "EUR")],
+        ),
+        (
             a_row("payment_refund", {**REFUND, "charge": CHARGE}, -160, exchange_rate=0.16),
             [(K.REFUND, "re_1", 1_000, "BRL")],
         ),
         (a_row("refund_failure", {**REFUND, "charge": CHARGE}, 1_000), [(K.REFUND_RETURNED, "re_1", 1_000, "EUR")]),
+        (a_row("adjustment", {**REFUND, "charge": CHARGE}, 1_000), [(K.REFUND_RETURNED, "re_1", 1_000, "EUR")]),
         (a_row("transfer", {**TRANSFER, "source_transaction": CHARGE}, -5_000), [(K.TRANSFER, "pi_1", 5_000, "EUR")]),
         (a_row("application_fee", FEE, 300), [(K.APPLICATION_FEE, "pi_1", 300, "EUR")]),
         (
@@ -84,6 +90,10 @@ PAYOUT = {**TRANSFER, "metadata": {"orgId": str(OURS)}, "source_transaction": No
         (
             a_row("adjustment", {**DISPUTE, "reason": "fraudulent", "charge": CHARGE}, -5_000, 1_500),
             [(K.DISPUTE, "dp_1", 5_000, "EUR"), (K.DISPUTE_FEE, "dp_1", 1_500, "EUR")],
+        ),
+        (
+            a_row("adjustment", {**BRL_DISPUTE, "charge": CHARGE}, -800, 1_500, exchange_rate=0.16),
+            [(K.DISPUTE, "dp_1", 5_000, "BRL"), (K.DISPUTE_FEE, "dp_1", 1_500, "EUR")],
         ),
         (
             a_row("adjustment", {**DISPUTE, "reason": "fraudulent", "charge": CHARGE}, 5_000, -1_500),
@@ -128,9 +138,13 @@ def test_what_is_nobodys_is_the_platforms_own(row: Transaction, moved: list[Any]
 
 @pytest.mark.covers("PAY-061")
 def test_a_kind_of_row_that_we_do_not_know_is_not_left_out_of_somebodys_books():
-    with pytest.raises(UnknownStatus) as odd:
-        seen(a_row("reserve_hold", CHARGE, -5_000))
-    assert (odd.value.status, odd.value.organization) == ("reserve_hold", OURS)
+    """Least of all as its opposite: a payment that failed after all takes money away."""
+    for kind in ("reserve_hold", "payment_failure_refund"):
+        with pytest.raises(UnknownStatus) as odd:
+            seen(a_row(kind, CHARGE, -5_000))
+        assert (odd.value.status, odd.value.organization) == (kind, OURS)
+    with pytest.raises(UnknownStatus):
+        seen(a_row("adjustment", {**REFUND, "charge": CHARGE}, -1_000))
 
 
 async def test_the_books_are_read_from_an_instant_on(stage: StripeStage):

@@ -14,10 +14,11 @@ from admitone.finance.gateways.api import (
     Refund,
     RefundOrder,
     Refused,
+    Reversal,
     Unknown,
 )
 from admitone.kernel.scope import Caller
-from tests.finance.gateways.builders import a_refund_order, an_account_order, sure
+from tests.finance.gateways.builders import a_refund_order, a_reversal_order, an_account_order, sure
 from tests.finance.gateways.conformance import all_movements, paid
 from tests.finance.gateways.stripe.stages import StripeStage
 
@@ -118,6 +119,55 @@ async def test_a_fee_that_cannot_go_back_does_not_make_the_refund_a_refusal(stag
     assert "fee was refused" in sure(Unknown, await stage.gateway.refund(refund)).reason
     stage.peer.refuse_fees = False
     sure(Refund, await stage.gateway.refund(refund))
+
+
+async def test_for_a_refund_that_came_back_no_fee_goes(stage: StripeStage):
+    """Whoever repeats the order finds that the buyer got nothing; what is ours stays ours."""
+    order, charge = await sold(stage)
+    refund = a_refund_order(order, charge, 2_000, application_fee_minor=50)
+    stage.peer.script = ["", "", "", "", "gone"]
+    sure(Unknown, await stage.gateway.refund(refund))
+    await stage.do("return_refund", charge.id)
+    said = sure(Refund, await stage.gateway.refund(refund))
+    assert said.fact.kind is FactKind.REFUND_FAILED
+    assert await stage.gateway.find_refund(refund) == said
+    assert (await went_back(stage, order))[MovementKind.APPLICATION_FEE_REFUNDED] == 0
+
+
+async def test_a_key_that_was_used_in_other_words_is_no_refusal(stage: StripeStage):
+    """What goes with a refund depends on those before it; while Stripe's lists are behind, nobody knows what was done."""
+    order, charge = await sold(stage)
+    refund = a_refund_order(order, charge, 2_000, application_fee_minor=120)
+    stage.peer.script = ["", "", "error_after"]
+    sure(Unknown, await stage.gateway.refund(refund))
+    stage.peer.hide_refunds = True
+    await stage.do("refund", charge.id, amount=500)
+    sure(Unknown, await stage.gateway.refund(refund))
+    stage.peer.hide_refunds = False
+    assert sure(Refund, await stage.gateway.refund(refund)).fact.amount_minor == 2_000
+
+
+@pytest.mark.parametrize("fate", ["lost", "gone", "error_before", "error_after", "busy", "in_use"])
+async def test_what_is_taken_back_for_a_dispute_is_taken_once_however_late(stage: StripeStage, fate: str):
+    order, charge = await sold(stage)
+    for deed in ("dispute", "lose"):
+        await stage.do(deed, charge.id)
+    dispute = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts[-1].reference
+    back = a_reversal_order(order, charge, dispute)
+    stage.peer.script = ["", "", fate]  # The intent, its reversals, and then the order itself.
+    assert not isinstance(await stage.gateway.take_back(back), Reversal | Refused)
+    stage.peer.forget_keys()
+    made = sure(Reversal, await stage.gateway.take_back(back))
+    assert await stage.gateway.take_back(back) == made
+    assert (await went_back(stage, order))[MovementKind.TRANSFER_REVERSED] == 4_700
+    assert [len(each) for each in stage.peer._reversals.values()] == [1]
+    posted = [each for each in stage.peer.received if each[0] == "POST" and each[1].endswith("/reversals")]
+    _, _, headers, form = posted[-1]
+    assert headers["idempotency-key"] == f"{dispute}:reversal"
+    assert form == {
+        "amount": "4700",
+        "metadata": {"orgId": str(order.organization), "payment_id": str(order.payment), "dispute": dispute},
+    }
 
 
 async def test_an_order_that_is_repeated_after_a_day_is_not_done_twice(stage: StripeStage):

@@ -7,10 +7,11 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 
-from admitone.finance.gateways.api import Account, Charge, Refund, Refused
+from admitone.finance.gateways.api import NOT_OFFERED, Account, Charge, Refund, Refused
 from admitone.finance.gateways.stripe import parameters
 from admitone.finance.sources.api import SettlementModel
-from admitone.kernel.ids import uuid7
+from admitone.kernel.ids import OrganizationId, uuid7
+from admitone.kernel.money import digits
 from admitone.kernel.scope import Caller
 from tests.finance.gateways.builders import (
     a_charge_order,
@@ -107,6 +108,22 @@ async def test_pix_is_confirmed_at_once_and_ends_when_the_payment_does(stage: St
     assert form["payment_method_options"] == {"pix": {"expires_at": str(int(order.expires_at.timestamp()))}}
     assert charge.pix
     assert charge.client_secret is None, "with it, somebody could begin it anew"
+
+
+@pytest.mark.covers("FIN-030")
+@pytest.mark.parametrize("currency", ["ISK", "UGX", "MGA"])
+async def test_nothing_is_charged_in_a_currency_that_stripe_counts_otherwise(stage: StripeStage, currency: str):
+    """Stripe writes crowns of Iceland with two decimals, and an ariary with none: it would take a hundredth of the
+    price, or a hundred times as much."""
+    stripes_digits = {"ISK": 2, "UGX": 2, "MGA": 0}
+    assert digits(currency) != stripes_digits[currency]
+    said = [
+        await stage.gateway.open_charge(a_charge_order(currency=currency)),
+        await stage.gateway.open_charge(a_charge_order(currency=currency, return_url=BACK)),
+        await stage.gateway.pay_out(a_payout_order("acct_1", OrganizationId.new(), currency=currency)),
+    ]
+    assert {sure(Refused, each).code for each in said} == {NOT_OFFERED}
+    assert stage.peer.received == [], "and nothing is sent"
 
 
 # -- Sessions and their end (U-25)

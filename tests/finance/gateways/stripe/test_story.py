@@ -95,6 +95,43 @@ async def test_what_stripe_tells_comes_through_the_door(
     assert entries.count(entry) == entries.count("GROSS") == 1, entries
 
 
+@pytest.mark.covers("PAY-030", "PAY-031", "PAY-032", "PAY-021", "PAY-033", "PAY-034")
+@pytest.mark.parametrize(
+    ("deed", "status"), [("authenticate", Status.SUCCEEDED), ("fail_authentication", Status.FAILED)]
+)
+async def test_a_card_whose_owner_must_prove_who_they_are(
+    world: World,
+    stage: StripeStage,
+    site: httpx.AsyncClient,
+    superuser: asyncpg.Connection,
+    database: Database,
+    deed: str,
+    status: Status,
+):
+    """Made, asked for proof, proved or not: each is told twice, and at the end all of it once more and backwards."""
+    payment, charge = await world.opened(world.shop.sells(world.buyer.identity, 5000))
+    known: set[bytes] = set()
+    seen = [(await world.payment(payment)).status]
+    async with at_work(database):
+        await told(site, stage, superuser, known)
+        for each, how in (("pay", {"card": "asks"}), (deed, {})):
+            seen.append((await world.payment(payment)).status)
+            await stage.do(each, charge, **how)
+            await told(site, stage, superuser, known)
+            await told(site, stage, superuser, set())
+        seen.append((await world.payment(payment)).status)
+        before = await world.payment(payment), await world.transfers(payment)
+        for webhook in reversed(await stage.webhooks()):
+            event = stage.gateway.read(webhook.body, "stripe")
+            if charge in {ref.id for ref in event.refs}:
+                await world.submit(record, Told(Caller(), payment, Provider.STRIPE, event.refs, event.facts))
+    assert seen == [Status.PENDING, Status.PENDING, Status.REQUIRES_ACTION, status]
+    assert (await world.payment(payment), await world.transfers(payment)) == before
+    kinds = {stage.gateway.read(each.body, "stripe").envelope.type for each in await stage.webhooks()}
+    assert {"payment_intent.created", "payment_intent.requires_action"} <= kinds
+    assert before[0].failed_attempts == (status is Status.FAILED)
+
+
 @pytest.mark.covers("OPS-041", "PAY-023", "FIN-051")
 async def test_in_whatever_order_stripe_tells_it_the_payment_ends_the_same(world: World, stage: StripeStage):
     payments = []
@@ -168,6 +205,21 @@ async def test_the_fee_is_stripes_own_and_final_when_it_is_known(world: World, s
     assert (entries.count("PROCESSOR_FEES_FINAL"), entries.count("PROCESSOR_FEES_ADJUSTMENT")) == (1, 1)
 
 
+@pytest.mark.covers("FIN-070")
+async def test_what_stripe_gives_back_of_its_fee_with_a_refund_is_the_refunds(world: World, stage: StripeStage):
+    """T5b: nobody bears what the processor did not keep."""
+    stage.peer.gives_back = 100
+    payment, charge = await world.opened(world.shop.sells(world.buyer.identity, 5000))
+    for deed in ("pay", "tell_fees", "refund"):
+        await stage.do(deed, charge)
+    for _ in range(2):
+        await world.clerk.ask(world.organization, payment, Caller())
+    entries = [entry for entry, *_ in await world.transfers(payment)]
+    assert entries.count("REFUND_PROCESSOR_FEES_REVERSAL") == 1
+    assert "PROCESSOR_FEES_ADJUSTMENT" not in entries
+    assert (await world.payment(payment)).processor_fees_actual == 0
+
+
 @pytest.mark.covers("PAY-042", "PAY-006")
 @pytest.mark.parametrize("fate", ["lost", "error_before", "busy", "gone"])
 @pytest.mark.parametrize("return_url", [None, BACK], ids=["an intent", "a session"])
@@ -202,6 +254,7 @@ async def test_stripes_books_and_ours_say_the_same(
         stage.peer.ahead = -AN_HOUR
         books = Batcher(old)
         async with a_stripe_world(old, books, stage) as world:
+            stage.peer.gives_back = 25
             for deeds in (
                 ["pay", "tell_fees"],
                 ["pay", "tell_fees", "refund", "return_refund"],

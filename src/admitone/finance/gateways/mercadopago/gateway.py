@@ -222,7 +222,7 @@ def _ordered_at(key: UUID) -> datetime | None:
 
 
 def _read(outcome: Outcome, kind: type[Read]) -> Read | Trouble:
-    said = read(outcome, kind)
+    said = read(outcome, kind, DEPENDENCY)
     if said is not None:
         return said
     assert isinstance(outcome, Answer)

@@ -213,7 +213,7 @@ def _signature_in(headers: Mapping[str, str], route: str) -> str | None:
 
 
 def _read(outcome: Outcome, kind: type[Read]) -> Read | Trouble:
-    said = read(outcome, kind)
+    said = read(outcome, kind, DEPENDENCY)
     if said is not None:
         return said
     assert isinstance(outcome, Answer)

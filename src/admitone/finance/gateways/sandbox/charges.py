@@ -293,6 +293,24 @@ class Till:
         attempt = replace(attempt, disputes=(*others, closed))
         return self._step(attempt, {}, ("charge.dispute.closed", closed), *(returned if won else ()))
 
+    def take_back(self, name: str, amount: int) -> Step:
+        """The platform has the account to which it went give back what a dispute took."""
+        attempt = self._paid()
+        disputes = {each.id: each for each in attempt.disputes}
+        dispute = disputes.get(name)
+        if dispute is None or dispute.status != "lost" or self.intent.destination is None:
+            raise No("no_transfer", "nothing was lost that had gone to an account")
+        if dispute.taken_back:
+            if dispute.taken_back != amount:
+                raise No("idempotency_error", f"{dispute.taken_back} were taken back for {name}")
+            return Step(self.intent)
+        if not 0 < amount <= attempt.amount:
+            raise No("amount_too_large", "no more comes back than went there")
+        disputes[name] = replace(dispute, taken_back=amount)
+        moved = self._movement(MovementKind.TRANSFER_REVERSED, name, amount)
+        told = ("transfer.reversed", disputes[name])
+        return self._step(replace(attempt, disputes=tuple(disputes.values())), {}, told, moved)
+
     # -- Within
 
     def _captured(self, attempt: Attempt) -> Step:

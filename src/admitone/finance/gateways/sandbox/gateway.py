@@ -1,8 +1,8 @@
 """The sandbox as a gateway: the same adapter in process and over HTTP.
 
 Promise: 2xx is the answer; 402 is a decline, which is a fact of the charge; other 4xx is a refusal under the provider's
-own code, but for 409 and 429; these, 5xx, an answer that cannot be read and one that never came are unknown. Nothing
-here is ever live.
+own code, but for those that are none (`UNSAID`); these, 5xx, an answer that cannot be read and one that never came are
+unknown. Nothing here is ever live.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,6 +15,7 @@ import msgspec
 
 from admitone.finance.gateways import model, signature
 from admitone.finance.gateways.model import (
+    UNSAID,
     Ability,
     AccountLink,
     AccountOrder,
@@ -31,6 +32,7 @@ from admitone.finance.gateways.model import (
     ProviderEvent,
     RefundOrder,
     Refused,
+    ReversalOrder,
     Trouble,
 )
 from admitone.finance.gateways.sandbox import reading
@@ -53,6 +55,7 @@ from admitone.finance.gateways.sandbox.parameters import (
     LinkParameters,
     PayoutParameters,
     RefundParameters,
+    ReversalParameters,
 )
 from admitone.finance.gateways.sandbox.simulator import Lost, Simulator, Unreachable
 from admitone.finance.gateways.words import envelope_of
@@ -72,8 +75,6 @@ from admitone.kernel.outbound import (
 )
 from admitone.kernel.scope import Caller
 
-UNSAID: Final = (409, 429)
-"""Another call under the same key is not over, or there are too many: no answer to this one, and no refusal either."""
 KINDS: Final = {kind.value: kind for kind in MovementKind}
 DEPENDENCY: Final = Dependency("gateway_sandbox")
 
@@ -173,6 +174,14 @@ class SandboxGateway:
         return _read_dispute(
             await self._post(order.caller, f"/v1/disputes/{quote(order.dispute, safe='')}", given, order.key)
         )
+
+    async def take_back(self, order: ReversalOrder) -> model.Reversal | Trouble:
+        path, given = (
+            f"/v1/disputes/{quote(order.dispute, safe='')}/reversal",
+            ReversalParameters(amount=order.amount_minor),
+        )
+        made = _read(await self._post(order.caller, path, given), Dispute)
+        return model.Reversal(made.id, made.taken_back, order.currency) if isinstance(made, Dispute) else made
 
     # -- Accounts and payouts
 

@@ -67,6 +67,8 @@ class Dispute(Thing, frozen=True, kw_only=True):
     reason: str = "fraudulent"
     evidence: dict[str, str] = {}
     evidence_details: EvidenceDetails = EvidenceDetails()
+    taken_back: int = 0
+    """From the account to which the charge went, after it was lost."""
     object: str = "dispute"
 
     @property

@@ -22,6 +22,7 @@ from admitone.finance.gateways.sandbox.parameters import (
     LinkParameters,
     PayoutParameters,
     RefundParameters,
+    ReversalParameters,
 )
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def order(books: "Simulator", path: str, body: bytes, key: str | None, now: int)
             made = _refund(books, _read(body, RefundParameters), key)
         case ["v1", "disputes", name]:
             made = _answer_dispute(books, name, _read(body, EvidenceParameters), key)
+        case ["v1", "disputes", name, "reversal"]:
+            made = _take_back(books, name, _read(body, ReversalParameters), key)
         case ["v1", "accounts"]:
             given = _read(body, AccountParameters)
             made = books.apply(accounts.open_account(given, now, books.new_id), None, given.order_key)
@@ -153,6 +156,12 @@ def _answer_dispute(books: "Simulator", name: str, given: EvidenceParameters, ke
     if not given.evidence:
         raise No("parameter_invalid", "evidence is missing")
     books.perform("answer_dispute", intent.id, Options(texts=given.evidence, submit=given.submit), key)
+    return _disputed(books, name)[1]
+
+
+def _take_back(books: "Simulator", name: str, given: ReversalParameters, key: str | None) -> Dispute:
+    intent, _ = _disputed(books, name)
+    books.perform("take_back", intent.id, Options(dispute=name, amount=given.amount), key)
     return _disputed(books, name)[1]
 
 

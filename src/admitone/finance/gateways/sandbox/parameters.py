@@ -29,6 +29,10 @@ class EvidenceParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     submit: bool
 
 
+class ReversalParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    amount: int
+
+
 class AccountParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     type: str
     country: str

@@ -16,6 +16,7 @@ import msgspec
 
 from admitone.finance.gateways import model, signature
 from admitone.finance.gateways.model import (
+    NOT_OFFERED,
     Ability,
     AccountLink,
     AccountOrder,
@@ -30,6 +31,7 @@ from admitone.finance.gateways.model import (
     ProviderEvent,
     RefundOrder,
     Refused,
+    ReversalOrder,
     Trouble,
 )
 from admitone.finance.gateways.stripe import parameters, reading
@@ -86,6 +88,8 @@ class StripeGateway:
         """A page of Stripe's where there is an address to come back to; else an intent for a page of the shop's own."""
         if not 0 <= order.application_fee_minor <= order.amount_minor:
             return Refused(FEE_TOO_LARGE)
+        if order.currency in parameters.COUNTED_OTHERWISE:
+            return Refused(NOT_OFFERED, order.currency)
         options = _under(order.key)
         if order.method is Method.CARD and order.return_url is not None:
             session = self._v1.checkout.sessions.create_async(parameters.session_parameters(order), options)
@@ -167,9 +171,9 @@ class StripeGateway:
             attempts = await read_all(listed(self._way, caller, self._v1.charges.list_async, Attempt, **about))
             return Whole(intent, attempts=tuple(attempts)) if isinstance(attempts, list) else attempts
         is_disputed = isinstance(latest, Attempt) and latest.disputed
-        returned = {"expand": ["data.failure_balance_transaction"]}
+        booked = {"expand": ["data.balance_transaction", "data.failure_balance_transaction"]}
         refunds, disputes = await asyncio.gather(
-            read_all(listed(self._way, caller, self._v1.refunds.list_async, Refund, **about, **returned)),
+            read_all(listed(self._way, caller, self._v1.refunds.list_async, Refund, **about, **booked)),
             read_all(listed(self._way, caller, self._v1.disputes.list_async, Dispute, **about))
             if is_disputed
             else _none(),
@@ -187,6 +191,9 @@ class StripeGateway:
 
     async def find_refund(self, order: RefundOrder) -> model.Refund | Trouble | None:
         return await self._refunding.find(order)
+
+    async def take_back(self, order: ReversalOrder) -> model.Reversal | Trouble:
+        return await self._refunding.take_back(order)
 
     async def find_dispute(self, caller: Caller, dispute: str) -> model.Dispute | Trouble | None:
         found = await self._way.hear(caller, self._v1.disputes.retrieve_async(dispute), Dispute)
@@ -220,6 +227,8 @@ class StripeGateway:
 
     async def pay_out(self, order: PayoutOrder) -> model.Payout | Trouble:
         """A transfer to the organisation's account, from which Stripe pays its owner by itself."""
+        if order.currency in parameters.COUNTED_OTHERWISE:
+            return Refused(NOT_OFFERED, order.currency)
         found = await self._transfer(order)
         if not isinstance(found, Seen):
             return found

@@ -52,7 +52,7 @@ OWN_FEES: Final = ("stripe_fee", "stripe_fx_fee", "tax_fee")
 KINDS: Final = {
     **dict.fromkeys(CHARGES, K.CHARGE),
     **dict.fromkeys(("refund", "payment_refund"), K.REFUND),
-    **dict.fromkeys(("refund_failure", "payment_failure_refund"), K.REFUND_RETURNED),
+    "refund_failure": K.REFUND_RETURNED,
     "application_fee": K.APPLICATION_FEE,
     "application_fee_refund": K.APPLICATION_FEE_REFUNDED,
     "transfer": K.TRANSFER,
@@ -61,7 +61,8 @@ KINDS: Final = {
     **dict.fromkeys(("payout_cancel", "payout_failure"), K.PAYOUT_RETURNED),
     **dict.fromkeys(OWN_FEES, K.FEE),
 }
-"""Disputes are adjustments, and stand apart."""
+"""Disputes are adjustments, and stand apart. A payment that failed after it had been counted (`payment_failure_refund`)
+is of methods that we do not take: it would take money back, and is in no table."""
 OF_PAYOUTS: Final = {K.TRANSFER: K.PAYOUT, K.TRANSFER_REVERSED: K.PAYOUT_RETURNED}
 
 
@@ -82,8 +83,10 @@ def movements_of(row: Transaction, organization: OrganizationId) -> Iterator[Mov
     if owner != organization:
         return
     kind = KINDS.get(row.type)
+    if isinstance(source, Refund) and row.type == "adjustment" and row.amount > 0:
+        kind = K.REFUND_RETURNED  # Some that failed are booked as that.
     if isinstance(source, Dispute) and row.type == "adjustment":
-        yield from _disputed(row, about)
+        yield from _disputed(row, about, source)
     elif kind is not None:
         yield from _moved(row, about, kind, source)
     elif owner != PLATFORM_ORGANIZATION:
@@ -96,21 +99,23 @@ def _moved(row: Transaction, about: About, kind: MovementKind, source: Thing | N
     if kind is K.FEE:
         yield _movement(row, about, kind, -row.amount)
         return
-    if row.exchange_rate is not None and isinstance(source, Attempt | Refund):
-        # Paid in another currency than Stripe keeps for us: what was paid is what facts tell.
-        row_paid = msgspec.structs.replace(row, currency=source.currency)
-        yield _movement(row_paid, about, kind, source.amount)
-    else:
-        yield _movement(row, about, kind, abs(row.amount))
-    if row.fee and row.type in CHARGES:
+    yield _paid(row, about, kind, source)
+    if row.fee and isinstance(source, Attempt | Refund):
         yield _movement(row, msgspec.structs.replace(about, reference=row.id), K.FEE, row.fee, part=":fee")
 
 
-def _disputed(row: Transaction, about: About) -> Iterator[Movement]:
+def _disputed(row: Transaction, about: About, source: Dispute) -> Iterator[Movement]:
     kinds = (K.DISPUTE, K.DISPUTE_FEE) if row.amount < 0 else (K.DISPUTE_RETURNED, K.DISPUTE_FEE_RETURNED)
-    yield _movement(row, about, kinds[0], abs(row.amount))
+    yield _paid(row, about, kinds[0], source)
     if row.fee:
         yield _movement(row, about, kinds[1], abs(row.fee), part=":fee")
+
+
+def _paid(row: Transaction, about: About, kind: MovementKind, source: Thing | None) -> Movement:
+    """Of what was paid in another currency than Stripe keeps for us, what was paid: that is what facts tell."""
+    if row.exchange_rate is None or not isinstance(source, Attempt | Refund | Dispute):
+        return _movement(row, about, kind, abs(row.amount))
+    return _movement(msgspec.structs.replace(row, currency=source.currency), about, kind, source.amount)
 
 
 def _movement(row: Transaction, about: About, kind: MovementKind, amount: int, *, part: str = "") -> Movement:

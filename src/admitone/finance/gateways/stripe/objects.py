@@ -106,7 +106,7 @@ class Refund(Thing, frozen=True, kw_only=True):
     charge: Attempt | str | None = None
     payment_intent: str | None = None
     failure_reason: str | None = None
-    balance_transaction: str | None = None
+    balance_transaction: Transaction | str | None = None
     failure_balance_transaction: Transaction | str | None = None
 
     @property

@@ -9,7 +9,14 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from admitone.finance.gateways.model import AccountOrder, ChargeOrder, EvidenceOrder, PayoutOrder, RefundOrder
+from admitone.finance.gateways.model import (
+    AccountOrder,
+    ChargeOrder,
+    EvidenceOrder,
+    PayoutOrder,
+    RefundOrder,
+    ReversalOrder,
+)
 from admitone.finance.gateways.stripe.objects import Intent
 from admitone.finance.gateways.words import EPOCH
 from admitone.finance.sources.api import SettlementModel
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
         PaymentIntentCreateParams,
         RefundCreateParams,
         TransferCreateParams,
+        TransferReversalCreateParams,
     )
     from stripe.params.checkout import SessionCreateParams, SessionCreateParamsPaymentIntentData
 
@@ -29,8 +37,13 @@ SHORTEST_SESSION: Final = timedelta(minutes=30)
 LONGEST_SESSION: Final = timedelta(hours=24)
 SLACK: Final = timedelta(minutes=5)
 """How late an order may be sent, or sent again, after it was given."""
+DISPUTE: Final = "dispute"
+"""Carried by what was taken back for one."""
 APART: Final = "application_fee_apart"
 """Carried by a refund whose part of our fee goes back by an order of its own."""
+COUNTED_OTHERWISE: Final = frozenset({"ISK", "MGA", "UGX"})
+"""Currencies whose minor unit at Stripe is not that of ISO 4217, in which we count: the number that we would send is a
+hundred times too much of the one, and a hundredth of the others. None of them is sold in through Stripe."""
 WRITTEN: Final = {
     "refund_policy": "refund_policy_disclosure",
     "cancellation_policy": "cancellation_policy_disclosure",
@@ -141,6 +154,11 @@ def refund_parameters(
         given["reverse_transfer"] = order.reverse_transfer
         given["refund_application_fee"] = order.application_fee_minor > 0 and not fee_apart
     return given
+
+
+def reversal_parameters(order: ReversalOrder) -> "TransferReversalCreateParams":
+    carried = {"orgId": str(order.organization), "payment_id": str(order.payment), DISPUTE: order.dispute}
+    return {"amount": order.amount_minor, "metadata": carried}
 
 
 def account_parameters(order: AccountOrder) -> "AccountCreateParams":

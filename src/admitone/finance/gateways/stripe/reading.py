@@ -192,6 +192,7 @@ def _captured(whole: Whole, at: datetime) -> Iterator[ProviderFact]:
         yield fact(FactKind.FEE, taken.id, second(taken.created), taken.fee, taken.currency)
     for refund, total in totals(whole.refunds):
         yield from refund_facts(refund, total)
+        yield from _fees_with(refund)
     for dispute in whole.disputes:
         yield from dispute_facts(dispute, at)
 
@@ -216,6 +217,14 @@ def refund_facts(refund: Refund, total: int, at: datetime | None = None) -> Iter
     returned = refund.failure_balance_transaction
     when = second(returned.created) if isinstance(returned, Transaction) else at or second(refund.created)
     yield _refund_fact(kind, refund, when, code=refund.failure_reason or refund.status or "")
+
+
+def _fees_with(refund: Refund) -> Iterator[ProviderFact]:
+    """What Stripe gave back of its fee with a refund (FIN-070), or took for it."""
+    for row in (refund.balance_transaction, refund.failure_balance_transaction):
+        if isinstance(row, Transaction) and row.fee:
+            at, charge = second(row.created), refund.payment_intent or refund.attempt
+            yield fact(FactKind.FEE_ADJUSTMENT, row.id, at, row.fee, row.currency, charge=charge)
 
 
 def _refund_fact(kind: FactKind, refund: Refund, at: datetime, *, total: int = 0, code: str = "") -> ProviderFact:
@@ -262,13 +271,19 @@ def dispute_facts(dispute: Dispute, at: datetime) -> Iterator[ProviderFact]:
     returned = [each for each in dispute.balance_transactions if each.amount > 0]
     if not taken:
         return
-    fee = sum(each.fee for each in taken)
+    fee = _fee_in(dispute, taken)
     yield _dispute_fact(FactKind.DISPUTE_OPENED, dispute, second(dispute.created), fee)
     if status is DisputeStatus.LOST:
         yield _dispute_fact(FactKind.DISPUTE_LOST, dispute, at, 0)
     elif status is DisputeStatus.WON and returned:
-        given_back = -sum(each.fee for each in returned)
+        given_back = -_fee_in(dispute, returned)
         yield _dispute_fact(FactKind.DISPUTE_WON, dispute, second(returned[0].created), given_back)
+
+
+def _fee_in(dispute: Dispute, rows: Sequence[Transaction]) -> int:
+    """In the currency of what is disputed. One that Stripe took in another is not told as if it were in this: its row
+    stands in the books there, and is missed here."""
+    return sum(each.fee for each in rows if each.currency == dispute.currency)
 
 
 def _dispute_fact(kind: FactKind, dispute: Dispute, at: datetime, fee: int) -> ProviderFact:

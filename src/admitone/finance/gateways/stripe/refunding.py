@@ -4,7 +4,7 @@ Promise: exactly so much of our fee goes back as is ordered. Stripe gives back i
 refund; where that is not what is ordered, the refund goes without it, and the fee by an order of its own, under a key
 of its own. Until both are done the order is not: whoever repeats it finds the one and makes the other. What was
 refunded under an order is looked for before anything is ordered, so that no order is done twice, however late it is
-repeated.
+repeated. What is taken back for a dispute carries its name, and is looked for by that.
 """
 
 from typing import Any, Final
@@ -12,15 +12,25 @@ from typing import Any, Final
 import msgspec
 
 from admitone.finance.gateways import model
-from admitone.finance.gateways.model import RefundOrder, Refused, Trouble
+from admitone.finance.gateways.model import RefundOrder, Refused, ReversalOrder, Trouble
 from admitone.finance.gateways.stripe import parameters, reading
 from admitone.finance.gateways.stripe.listing import listed, read_all
-from admitone.finance.gateways.stripe.objects import ApplicationFee, Attempt, FeeRefund, Intent, Refund, Session
+from admitone.finance.gateways.stripe.objects import (
+    ApplicationFee,
+    Attempt,
+    FeeRefund,
+    Intent,
+    Refund,
+    Reversal,
+    Session,
+)
 from admitone.finance.gateways.stripe.way import MISSING, Seen, Way, is_missing
 from admitone.kernel.scope import Caller
 
 FEE_EXCEEDED: Final = "application_fee_exceeded"
 OTHER_ORDER: Final = "idempotency_error"
+NO_TRANSFER: Final = "no_transfer"
+NOT_ARRIVED: Final = ("failed", "canceled")
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -69,7 +79,7 @@ class Refunding:
             if not isinstance(ordered, Seen):
                 return ordered
             refund, total = ordered.it, known.total_after(ordered.it)
-        if parameters.APART in refund.carried and known.fee:
+        if owes_fee(refund) and known.fee:
             trouble = await self._give_fee_back(order, known.fee)
             if trouble is not None:
                 return trouble
@@ -83,11 +93,39 @@ class Refunding:
         made = known.made_by(order)
         if made is None:
             return None
-        if parameters.APART in made[0].carried and known.fee:
+        if owes_fee(made[0]) and known.fee:
             given = await self._fee_refund(order, known.fee)
             if not isinstance(given, FeeRefund):
                 return given
         return reading.refund_of(*made)
+
+    async def take_back(self, order: ReversalOrder) -> model.Reversal | Trouble:
+        """From the account to which the charge went; the fee that it left with us is no part of that."""
+        seen = await self._intent(order.caller, order.charge)
+        if not isinstance(seen, Seen):
+            return seen
+        transfer = seen.it.latest_charge.transfer if isinstance(seen.it.latest_charge, Attempt) else None
+        if transfer is None:
+            return Refused(NO_TRANSFER)
+        made = await self._reversal(order, transfer if isinstance(transfer, str) else transfer.id)
+        if not isinstance(made, Reversal):
+            return made
+        if made.amount != order.amount_minor:
+            return Refused(OTHER_ORDER)
+        return model.Reversal(made.id, made.amount, order.currency)
+
+    async def _reversal(self, order: ReversalOrder, transfer: str) -> Reversal | Trouble:
+        reversals = self._v1.transfers.reversals
+        fetch = listed(self._way, order.caller, lambda asked: reversals.list_async(transfer, asked), Reversal)
+        known = await read_all(fetch)
+        if not isinstance(known, list):
+            return known
+        if made := next((each for each in known if each.carried.get(parameters.DISPUTE) == order.dispute), None):
+            return made
+        given, key = parameters.reversal_parameters(order), f"{order.dispute}:reversal"
+        call = reversals.create_async(transfer, given, {"idempotency_key": key})
+        said = await self._way.hear(order.caller, call, Reversal)
+        return said.it if isinstance(said, Seen) else said
 
     async def _order(self, order: RefundOrder, known: Known) -> Seen[Refund] | Trouble:
         given = parameters.refund_parameters(
@@ -97,7 +135,10 @@ class Refunding:
             fee_apart=order.application_fee_minor > 0 and not is_proportion(order, known),
         )
         call = self._v1.refunds.create_async(given, {"idempotency_key": str(order.key)})
-        return await self._way.hear(order.caller, call, Refund)
+        said = await self._way.hear(order.caller, call, Refund)
+        # What goes with it depends on the refunds before it: it was ordered before, and what became of it is not shown.
+        is_known = isinstance(said, Refused) and said.code == OTHER_ORDER
+        return model.Unknown("ordered before, in other words") if is_known else said
 
     async def _give_fee_back(self, order: RefundOrder, fee: ApplicationFee) -> Trouble | None:
         given = await self._fee_refund(order, fee)
@@ -145,6 +186,11 @@ class Refunding:
             name = session.it.payment_intent
         asked: Any = {"expand": ["latest_charge.application_fee"]}
         return await self._way.hear(caller, self._v1.payment_intents.retrieve_async(name, asked), Intent)
+
+
+def owes_fee(refund: Refund) -> bool:
+    """Whether our fee's part goes back by an order of its own: not for money that did not arrive."""
+    return parameters.APART in refund.carried and refund.status not in NOT_ARRIVED
 
 
 def fee_left(fee: ApplicationFee | None) -> int:

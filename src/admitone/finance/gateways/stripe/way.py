@@ -7,7 +7,7 @@ does not repeat anything by itself. What came of a call is one of four:
     Refused   4xx: it said no and did nothing
     NotSent   nothing arrived there, or it was turned away before anybody looked at it (429, and 401: our key is not
               right, which is nobody's fault whose order this is, and will be mended)
-    Unknown   it was sent and not answered, or answered with 409 or 5xx, or with what cannot be read
+    Unknown   it was sent and not answered, or answered with what says neither (`UNSAID`, 5xx), or cannot be read
 
 Nothing about this machine, and nothing that is sent or answered, is logged or told by the SDK.
 """
@@ -23,7 +23,7 @@ import msgspec
 import stripe
 
 from admitone.finance.gateways import model
-from admitone.finance.gateways.model import Refused, Trouble
+from admitone.finance.gateways.model import TURNED_AWAY, UNSAID, Refused, Trouble
 from admitone.finance.gateways.stripe.keys import Keys
 from admitone.kernel.breaker import Dependency, DependencyUnavailable
 from admitone.kernel.outbound import Answer, NotSent, Outbound, Outcome, Request, Unknown
@@ -34,9 +34,8 @@ VERSION: Final = "2026-08-26.dahlia"
 API_URL: Final = "https://api.stripe.com"
 STRIPE: Final = Dependency("stripe")
 MISSING: Final = "resource_missing"
-TURNED_AWAY: Final = (401, 429)
-UNSAID: Final = 409
-"""Another call under the same key is not over: no answer to this one, and no refusal either."""
+TOO_MANY: Final = 429
+"""Here it was certainly not looked at."""
 LARGEST_ANSWER: Final = 8_000_000
 """A hundred rows of its books, each with what it is about."""
 TOLD: Final = frozenset({"authorization", "content-type", "idempotency-key", "stripe-version"})
@@ -145,9 +144,9 @@ def _read(outcome: Outcome, kind: type[Read]) -> Seen[Read] | Trouble:
 
 
 def _refused(status: int, failure: Failure | model.Unknown) -> Trouble:
-    if status in TURNED_AWAY:
+    if status in (TURNED_AWAY, TOO_MANY):
         return model.NotSent(DependencyUnavailable(dependency=STRIPE.name, retry_after_seconds=1))
-    if status == UNSAID or not 400 <= status < 500 or isinstance(failure, model.Unknown):
+    if status in UNSAID or not 400 <= status < 500 or isinstance(failure, model.Unknown):
         return model.Unknown(f"answered {status}")
     said = failure.error
     # Which of our words it did not like, and not its sentence: that repeats what people wrote.

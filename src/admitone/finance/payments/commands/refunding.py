@@ -51,8 +51,12 @@ class RefundWanted(msgspec.Struct, frozen=True):
     """Whoever orders it twice under one id orders it once."""
     amount_minor: int
     fee_minor: int | None = None
-    """Of the platform's fee; left out, in proportion."""
+    """Of the platform's fee, just so much; left out, in proportion. With the last of the price goes the last of it."""
     description: str = "Refund"
+    at_most: bool = False
+    """Less of the price, if less is left."""
+    rounded: bool = False
+    """The fee is what was rounded elsewhere, and comes out even here: a little less, if less is left of it."""
 
 
 class Refunding(msgspec.Struct, frozen=True):
@@ -117,10 +121,14 @@ def _begun(history: History, wanted: RefundWanted, tx: Tx) -> RecordedFact | Ref
     if payment.status not in PAID:
         return NotRefundable(status=payment.status.value)
     left = left_of(payment, facts)
-    if not 0 < wanted.amount_minor <= left.price_minor:
+    amount = min(wanted.amount_minor, left.price_minor) if wanted.at_most else wanted.amount_minor
+    if not 0 < amount <= left.price_minor:
         return RefundTooMuch(left_minor=left.price_minor, currency=payment.currency)
-    fee = fee_of(payment, facts, wanted.amount_minor) if wanted.fee_minor is None else wanted.fee_minor
-    if not 0 <= fee <= min(wanted.amount_minor, left.fee_minor):
+    fee = fee_of(payment, facts, amount) if wanted.fee_minor is None else wanted.fee_minor
+    if wanted.rounded or wanted.fee_minor is None:
+        fee = left.fee_minor if amount == left.price_minor else min(fee, left.fee_minor, amount)
+    least = left.fee_minor if amount == left.price_minor else 0  # So that all parts together are the fee (GAP-6).
+    if not least <= fee <= min(amount, left.fee_minor):
         return RefundTooMuch(left_minor=left.price_minor, currency=payment.currency)
     capture = Happened(facts).capture
     assert capture is not None, "what is paid was captured"
@@ -130,7 +138,7 @@ def _begun(history: History, wanted: RefundWanted, tx: Tx) -> RecordedFact | Ref
         f"refund_begun:{own}",
         tx.now,
         own,
-        wanted.amount_minor,
+        amount,
         capture.currency,
         fee_minor=fee,
         charge=capture.reference,

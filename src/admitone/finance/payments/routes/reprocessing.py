@@ -7,6 +7,7 @@ from msgspec import Meta
 from admitone.finance.gateways.api import ObjectType, Provider, Ref
 from admitone.finance.payments import errors
 from admitone.finance.payments.asking import Clerk
+from admitone.finance.payments.commands.reprocessing import Reprocessing, note_reprocessings
 from admitone.finance.payments.routes.wires import SOME_PAYMENT
 from admitone.finance.payments.store.payments import find_payments
 from admitone.finance.payments.store.references import find_refs
@@ -95,6 +96,11 @@ charge = _contract(
 
 @admin.serves
 async def reprocess(call: Call, request: ReprocessRequest) -> AnswerOfAll:
+    scope = Scope(request.organization, "reprocess")
+    if request.payment_id not in await call.read(find_payments, [request.payment_id], scope=scope):
+        raise errors.PaymentNotFound
+    asked = Reprocessing(call.caller, request.payment_id, request.reason_code)
+    await call.batch(note_reprocessings, asked, scope=scope)
     return await _ask(call, request.organization, request.payment_id)
 
 

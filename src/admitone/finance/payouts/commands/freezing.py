@@ -9,6 +9,8 @@ from it: its payouts are shown as blocked, and somebody is told (U-14, FIN-091).
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
+from uuid import UUID
 
 import msgspec
 
@@ -18,7 +20,8 @@ from admitone.finance.payments.api import Payment, PaymentNotFound, Status
 from admitone.finance.payouts.errors import NothingFrozen
 from admitone.finance.payouts.facts import ObligationFrozen, ObligationReleased, RiskCleared, RiskFlagged
 from admitone.finance.payouts.model import FreezeOrder, O, Obligation, P, Payout, PayoutId, Reason
-from admitone.finance.payouts.policy import left_of
+from admitone.finance.payouts.policy import left_of, returned_of
+from admitone.finance.payouts.positions import find_positions
 from admitone.finance.payouts.store import obligations as store
 from admitone.finance.payouts.store import owners as owner_store
 from admitone.finance.payouts.store import payouts as payout_store
@@ -31,6 +34,8 @@ from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.scope import Caller
+
+MOST_KEPT: Final = 1_000
 
 
 class Frozen(msgspec.Struct, frozen=True):
@@ -131,6 +136,7 @@ async def _change(
     changed = await store.put_freezes(tx, put) | await store.lift_freezes(tx, lift)
     held = {payment: each for payment, each in found.items() if not _is_theirs(each)}
     await _follow(tx, held, callers)
+    await return_kept(tx, {found[each.payment].payee: each.caller for each in orders})
     await _flag(tx, was_blocked, [each for each in orders if _is_theirs(found[each.payment])])
     return changed
 
@@ -203,8 +209,37 @@ async def _follow(tx: Tx, held: Mapping[PaymentId, Payment], callers: Mapping[Pa
     following = _Following(payouts, standing)
     for own, each in known.items():
         net = nets.get((own, each.currency))
-        following.decide(each, left_of(each.due_minor, net.minor if net else 0))
+        # What is owed once more of what was paid is what came back to its owner, and not what its payment has.
+        left = each.amount_minor if each.is_returned else left_of(each.due_minor, net.minor if net else 0)
+        following.decide(each, left)
     await _write(tx, following, callers)
+
+
+async def return_kept(tx: Tx, callers: Mapping[UUID, Caller]) -> None:
+    """What was recovered from these owners, who are held, and is theirs after all is owed to them again (MOR-037); but
+    not while it may have to go back to a customer."""
+    kept = await store.list_kept(tx, callers, MOST_KEPT)
+    if not kept:
+        return
+    positions = await find_positions(tx, {each.owner for each in kept})
+    questioned = await store.sum_in_question(tx, {each.owner for each in kept})
+    owners = {(each.owner, each.currency) for each in kept}
+    returned = returned_of(kept, {own: positions.of(*own).credit_minor - questioned.get(own, 0) for own in owners})
+    standing = await store.find_standing(tx, [each.payment for each in returned])
+    moves = {
+        each: Move.of(
+            each,
+            O.FROZEN if standing.get(each.payment) else O.DUE,
+            amount_minor=minor,
+            kept_minor=each.kept_minor - minor,
+            is_returned=True,
+        )
+        for each, minor in returned.items()
+    }
+    await store.move_obligations(tx, [*moves.values()])
+    for each, minor in returned.items():
+        told = ObligationReleased(payment_id=each.payment, amount_minor=minor, currency=each.currency)
+        tx.publish(callers[each.owner], told)
 
 
 async def _write(tx: Tx, following: _Following, callers: Mapping[PaymentId, Caller]) -> None:

@@ -18,7 +18,7 @@ from admitone.finance.ledger.api import Event, Posting
 from admitone.finance.payments import api as payments
 from admitone.finance.payments.api import Belonging, Status
 from admitone.finance.payouts import telling
-from admitone.finance.payouts.commands.freezing import Heard, look_again
+from admitone.finance.payouts.commands.freezing import Heard, look_again, return_kept
 from admitone.finance.payouts.errors import PayoutMismatch, PayoutNotFound
 from admitone.finance.payouts.facts import ObligationPaid, PayoutUnknown
 from admitone.finance.payouts.model import (
@@ -32,13 +32,13 @@ from admitone.finance.payouts.model import (
     Reported,
     code_of,
 )
-from admitone.finance.payouts.policy import weighed
+from admitone.finance.payouts.policy import kept_of, weighed
 from admitone.finance.payouts.positions import find_positions
 from admitone.finance.payouts.store import obligations as obligation_store
 from admitone.finance.payouts.store import owners as owner_store
 from admitone.finance.payouts.store import payouts as store
 from admitone.finance.payouts.store.obligations import Move
-from admitone.finance.payouts.sweeping import recovery, sweep
+from admitone.finance.payouts.sweeping import recovery, returns, sweep
 from admitone.finance.sources.api import Flow
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
@@ -321,8 +321,14 @@ async def _pay_off(tx: Tx, completed: Sequence[Payout], ends: _Ends) -> None:
     """What they were for is paid; what is left of its payments is the platform's own."""
     by_payout = await obligation_store.find_by_payout(tx, [each.id for each in completed])
     items = [each for some in by_payout.values() for each in some]
-    await obligation_store.move_obligations(tx, [Move.of(each, O.PAID, payout=each.payout) for each in items])
+    kept = {own: minor for payout in completed for own, minor in kept_of(payout, by_payout[payout.id]).items()}
+    moves = [Move.of(each, O.PAID, payout=each.payout, kept_minor=kept[each]) for each in items]
+    await obligation_store.move_obligations(tx, moves)
+    returned = [one for payout in completed for one in returns(payout, by_payout[payout.id], ends.callers[payout.id])]
+    await ledger.post(tx, returned)
     for own, some in by_payout.items():
         await sweep(tx, {each: each.amount_minor for each in some}, ends.callers[own], f"paid:{own}")
         for each in some:
             tx.publish(ends.callers[own], ObligationPaid(payment_id=each.payment, payout_id=own))
+    if recovered := {payout.owner: ends.callers[payout.id] for payout in completed if payout.recovered_minor}:
+        await return_kept(tx, recovered)

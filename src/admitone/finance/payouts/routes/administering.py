@@ -2,7 +2,7 @@
 paid."""
 
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from admitone.finance.gateways.api import PlannedCall, Provider
@@ -60,7 +60,7 @@ SOME_PAYMENT = PaymentId.parse("pay_0198c9a40000700080000000000000bb")
 class PlanRequest(Wire):
     organization: OrganizationId
     at: Instant | None = None
-    """As of when; left out: now."""
+    """As of when, but no later than now; left out: now."""
 
 
 class PlannedPayoutAnswer(Wire):
@@ -213,7 +213,7 @@ apply_batch = Contract(
 
 @apply_batch.serves
 async def apply_plan(call: Call, request: ApplyRequest) -> ApplyAnswer:
-    order = Order(call.caller, request.plan, request.reason_code)
+    order = Order(call.caller, request.plan, request.reason_code, (BATCH,))
     applied = await call.batch(apply, order, scope=_scope(request.organization))
     return ApplyAnswer(plan=applied.plan, payouts=applied.steps, already=applied.already)
 
@@ -261,13 +261,21 @@ class FreezeRequest(Wire):
     reason_code: ReasonCode
 
 
+class ReleaseRequest(FreezeRequest, kw_only=True):
+    reason: Literal["OPERATOR", "REFUND_FAILED"] = "OPERATOR"
+    """What is over: somebody has looked, or a refund that cannot arrive was seen to by hand (MOR-045). A dispute is
+    over when it is decided, and not when somebody says so."""
+
+
 class FreezeAnswer(Wire):
     payment_id: PaymentId
     reasons: list[Reason]
     """Why it is not paid; none: it is."""
 
 
-def _freezes(own: str, path: str, summary: str, refuses: tuple[type[Refusal], ...], reason: str) -> Contract:
+def _freezes(
+    own: str, path: str, summary: str, refuses: tuple[type[Refusal], ...], takes: type[FreezeRequest], reason: str
+) -> Contract:
     return Contract(
         id=own,
         version="1.0.0",
@@ -275,7 +283,7 @@ def _freezes(own: str, path: str, summary: str, refuses: tuple[type[Refusal], ..
         consumers=("operations",),
         summary=summary,
         post=path,
-        takes=FreezeRequest,
+        takes=takes,
         gives=FreezeAnswer,
         refuses=(PaymentNotFound, *refuses),
         audience=Audience.ADMIN,
@@ -287,7 +295,7 @@ def _freezes(own: str, path: str, summary: str, refuses: tuple[type[Refusal], ..
         examples=(
             Example(
                 "another's",
-                takes=FreezeRequest(organization=SOME_ORGANIZATION, payment_id=SOME_PAYMENT, reason_code=reason),
+                takes=takes(organization=SOME_ORGANIZATION, payment_id=SOME_PAYMENT, reason_code=reason),
                 refuses=PaymentNotFound(),
             ),
         ),
@@ -299,6 +307,7 @@ freeze_one = _freezes(
     "/api/admin/payouts/freeze",
     "Keep what is owed of a payment from being paid, until it is released.",
     (),
+    FreezeRequest,
     "FRAUD_SUSPECTED",
 )
 release_one = _freezes(
@@ -306,6 +315,7 @@ release_one = _freezes(
     "/api/admin/payouts/unfreeze",
     "Let what is owed of a payment be paid again, as far as nothing else keeps it.",
     (errors.NothingFrozen,),
+    ReleaseRequest,
     "NO_FRAUD_FOUND",
 )
 
@@ -317,13 +327,15 @@ async def freeze_payment(call: Call, request: FreezeRequest) -> FreezeAnswer:
 
 
 @release_one.serves
-async def release_payment(call: Call, request: FreezeRequest) -> FreezeAnswer:
-    frozen = await call.batch(release, _order(call, request), scope=_scope(request.organization))
+async def release_payment(call: Call, request: ReleaseRequest) -> FreezeAnswer:
+    frozen = await call.batch(
+        release, _order(call, request, Reason(request.reason)), scope=_scope(request.organization)
+    )
     return FreezeAnswer(payment_id=frozen.payment, reasons=list(frozen.reasons))
 
 
-def _order(call: Call, request: FreezeRequest) -> FreezeOrder:
-    return FreezeOrder(call.caller, request.payment_id, Reason.OPERATOR, request.reason_code)
+def _order(call: Call, request: FreezeRequest, reason: Reason = Reason.OPERATOR) -> FreezeOrder:
+    return FreezeOrder(call.caller, request.payment_id, reason, request.reason_code)
 
 
 CONTRACTS: tuple[Any, ...] = (plan_batch, apply_batch, list_all, freeze_one, release_one)

@@ -12,7 +12,7 @@ from admitone.kernel.db import Record, Tx
 from admitone.kernel.statements import Insert, columns
 
 COLUMNS = """id, payment_id, payee_id, city_code, property_key, livemode, currency, due_minor, amount_minor,
-           checked_out_at, hold_days, eligible_at, state, payout_id"""
+           checked_out_at, hold_days, eligible_at, state, payout_id, kept_minor, is_returned"""
 
 
 INSERT_OBLIGATIONS = Insert(
@@ -90,6 +90,33 @@ SUM_OPEN = """
 """
 
 
+LIST_KEPT = f"""
+    SELECT {COLUMNS}
+      FROM payouts.obligation
+     WHERE organization_id = $1
+       AND payee_id = ANY($2::uuid[])
+       AND kept_minor > 0
+       AND state = 'PAID'
+     ORDER BY payee_id, eligible_at, id
+     LIMIT $3
+"""  # noqa: S608, of constants
+
+
+# What was paid, and would be frozen if it were not: what came back of it may have to go to its customer yet.
+SUM_IN_QUESTION = """
+    SELECT o.payee_id, o.currency, sum(o.due_minor)::bigint AS questioned_minor
+      FROM payouts.freeze AS f
+      JOIN payouts.obligation AS o
+        ON o.organization_id = f.organization_id
+       AND o.payment_id = f.payment_id
+     WHERE f.organization_id = $1
+       AND f.lifted_at IS NULL
+       AND o.state = 'PAID'
+       AND o.payee_id = ANY($2::uuid[])
+     GROUP BY o.payee_id, o.currency
+"""
+
+
 # One row for each state, and one more for what may be paid already.
 SUM_STATES = """
     SELECT currency, state, eligible_at <= $3 AS is_eligible, sum(amount_minor)::bigint AS amount_minor,
@@ -104,9 +131,12 @@ SUM_STATES = """
 # What it was is repeated, so that whatever changed meanwhile changes nothing here.
 MOVE_OBLIGATIONS = """
     UPDATE payouts.obligation AS o
-       SET state = v.state, payout_id = v.payout_id, amount_minor = v.amount_minor, changed_at = $2
-      FROM unnest($3::uuid[], $4::text[], $5::uuid[], $6::bigint[], $7::text[], $8::bigint[])
-        AS v(id, state, payout_id, amount_minor, was_state, was_minor)
+       SET state = v.state, payout_id = v.payout_id, amount_minor = v.amount_minor,
+           kept_minor = COALESCE(v.kept_minor, o.kept_minor), is_returned = o.is_returned OR v.is_returned,
+           changed_at = $2
+      FROM unnest($3::uuid[], $4::text[], $5::uuid[], $6::bigint[], $7::text[], $8::bigint[], $9::bigint[],
+                  $10::boolean[])
+        AS v(id, state, payout_id, amount_minor, was_state, was_minor, kept_minor, is_returned)
      WHERE o.organization_id = $1
        AND o.id = ANY($3::uuid[])
        AND o.id = v.id
@@ -174,6 +204,9 @@ class Move(msgspec.Struct, frozen=True):
     amount_minor: int
     was_state: ObligationState
     was_minor: int
+    kept_minor: int | None = None
+    """Left out: as before."""
+    is_returned: bool = False
 
     @classmethod
     def of(
@@ -183,12 +216,14 @@ class Move(msgspec.Struct, frozen=True):
         *,
         amount_minor: int | None = None,
         payout: PayoutId | None = None,
+        kept_minor: int | None = None,
+        is_returned: bool = False,
     ) -> "Move":
         """Left out: of as much as it was, and in no payout."""
         if before.state is not state:
             OBLIGATION.check(before.state, state)
         amount = before.amount_minor if amount_minor is None else amount_minor
-        return cls(before.id, state, payout, amount, before.state, before.amount_minor)
+        return cls(before.id, state, payout, amount, before.state, before.amount_minor, kept_minor, is_returned)
 
 
 class Freeze(msgspec.Struct, frozen=True, order=True):
@@ -229,6 +264,17 @@ async def sum_open(tx: Tx, owners: Collection[UUID]) -> dict[tuple[UUID, str], i
     return {(row["payee_id"], row["currency"]): row["open_minor"] for row in rows}
 
 
+async def list_kept(tx: Tx, owners: Collection[UUID], limit: int) -> list[Obligation]:
+    """Those of which something was kept to recover a debt, the oldest first."""
+    return [_obligation(row) for row in await tx.fetch(LIST_KEPT, sorted({*owners}), limit)]
+
+
+async def sum_in_question(tx: Tx, owners: Collection[UUID]) -> dict[tuple[UUID, str], int]:
+    """What was paid of payments that are frozen, by owner and currency."""
+    rows = await tx.fetch(SUM_IN_QUESTION, sorted({*owners}))
+    return {(row["payee_id"], row["currency"]): row["questioned_minor"] for row in rows}
+
+
 async def sum_states(tx: Tx, owner: UUID | None, at: datetime) -> list[Record]:
     return await tx.fetch(SUM_STATES, owner, at)
 
@@ -236,6 +282,7 @@ async def sum_states(tx: Tx, owner: UUID | None, at: datetime) -> list[Record]:
 async def move_obligations(tx: Tx, moves: Sequence[Move]) -> None:
     ordered = sorted(moves, key=lambda move: move.id)
     given = columns(ordered, "id", "state", "payout", "amount_minor", "was_state", "was_minor")
+    given += columns(ordered, "kept_minor", "is_returned")
     await tx.execute_exactly(len(ordered), MOVE_OBLIGATIONS, tx.now, *given)
 
 
@@ -283,4 +330,6 @@ def _obligation(row: Record) -> Obligation:
         eligible_at=row["eligible_at"],
         state=ObligationState(row["state"]),
         payout=PayoutId(row["payout_id"]) if row["payout_id"] else None,
+        kept_minor=row["kept_minor"],
+        is_returned=row["is_returned"],
     )
