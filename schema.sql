@@ -772,6 +772,15 @@ CREATE TABLE entitlements.checkin (
 ALTER TABLE ONLY entitlements.checkin FORCE ROW LEVEL SECURITY;
 ALTER TABLE entitlements.checkin OWNER TO admitone_owner;
 
+-- Name: claimed; Type: TABLE; Schema: entitlements; Owner: admitone_owner
+CREATE TABLE entitlements.claimed (
+    guest_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    claimed_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY entitlements.claimed FORCE ROW LEVEL SECURITY;
+ALTER TABLE entitlements.claimed OWNER TO admitone_owner;
+
 -- Name: closed_scanner; Type: TABLE; Schema: entitlements; Owner: admitone_owner
 CREATE TABLE entitlements.closed_scanner (
     organization_id uuid NOT NULL,
@@ -816,11 +825,13 @@ CREATE TABLE entitlements.entitlement (
     consumed_at timestamp with time zone,
     last_entry_at timestamp with time zone,
     epoch integer NOT NULL,
+    coded_until timestamp with time zone,
     version integer NOT NULL,
     created_at timestamp with time zone NOT NULL,
     changed_at timestamp with time zone NOT NULL,
     CONSTRAINT entitlement_check CHECK ((valid_until > valid_from)),
     CONSTRAINT entitlement_check1 CHECK (((entries >= 0) AND (entries <= max_entries))),
+    CONSTRAINT entitlement_check10 CHECK (((status <> 'PENDING'::text) OR ((epoch = 0) AND (entries = 0)))),
     CONSTRAINT entitlement_check2 CHECK ((entered >= entries)),
     CONSTRAINT entitlement_check3 CHECK (((event_id IS NULL) OR (policy_version IS NOT NULL))),
     CONSTRAINT entitlement_check4 CHECK (((session_id IS NULL) OR (event_id IS NOT NULL))),
@@ -828,7 +839,7 @@ CREATE TABLE entitlements.entitlement (
     CONSTRAINT entitlement_check6 CHECK (((status = 'REVOKED'::text) = (revoked_for IS NOT NULL))),
     CONSTRAINT entitlement_check7 CHECK (((entries > 0) = (consumed_at IS NOT NULL))),
     CONSTRAINT entitlement_check8 CHECK (((consumed_at IS NULL) = (last_entry_at IS NULL))),
-    CONSTRAINT entitlement_check9 CHECK (((status <> 'PENDING'::text) OR ((epoch = 0) AND (entries = 0)))),
+    CONSTRAINT entitlement_check9 CHECK (((epoch = 0) = (coded_until IS NULL))),
     CONSTRAINT entitlement_duplicates_check CHECK ((duplicates >= 0)),
     CONSTRAINT entitlement_emission_key_check CHECK (((length(emission_key) >= 1) AND (length(emission_key) <= 200))),
     CONSTRAINT entitlement_epoch_check CHECK ((epoch >= 0)),
@@ -2670,6 +2681,10 @@ ALTER TABLE ONLY entitlements.change
 ALTER TABLE ONLY entitlements.checkin
     ADD CONSTRAINT checkin_pkey PRIMARY KEY (organization_id, id);
 
+-- Name: claimed claimed_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.claimed
+    ADD CONSTRAINT claimed_pkey PRIMARY KEY (guest_id);
+
 -- Name: closed_scanner closed_scanner_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE ONLY entitlements.closed_scanner
     ADD CONSTRAINT closed_scanner_pkey PRIMARY KEY (organization_id, event_id, device);
@@ -3088,6 +3103,9 @@ CREATE INDEX checkin_of_event ON entitlements.checkin USING btree (organization_
 
 -- Name: checkin_of_lease; Type: INDEX; Schema: entitlements; Owner: admitone_owner
 CREATE UNIQUE INDEX checkin_of_lease ON entitlements.checkin USING btree (organization_id, lease_id, scan_key) WHERE (lease_id IS NOT NULL);
+
+-- Name: entitlement_by_beginning; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX entitlement_by_beginning ON entitlements.entitlement USING btree (valid_from, id) WHERE (status = 'ACTIVE'::text);
 
 -- Name: entitlement_by_end; Type: INDEX; Schema: entitlements; Owner: admitone_owner
 CREATE INDEX entitlement_by_end ON entitlements.entitlement USING btree (valid_until, id) WHERE (status = ANY (ARRAY['PENDING'::text, 'ACTIVE'::text, 'SUSPENDED'::text]));
@@ -3752,6 +3770,9 @@ CREATE POLICY app_own ON entitlements.tally TO admitone_app USING ((organization
 -- Name: token app_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
 CREATE POLICY app_own ON entitlements.token TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
+-- Name: claimed app_reads; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY app_reads ON entitlements.claimed FOR SELECT TO admitone_app USING (true);
+
 -- Name: entitlement buyer_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
 CREATE POLICY buyer_own ON entitlements.entitlement FOR SELECT TO admitone_buyer USING ((identity_id = (NULLIF(current_setting('app.identity_id'::text, true), ''::text))::uuid));
 
@@ -3760,6 +3781,9 @@ ALTER TABLE entitlements.change ENABLE ROW LEVEL SECURITY;
 
 -- Name: checkin; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE entitlements.checkin ENABLE ROW LEVEL SECURITY;
+
+-- Name: claimed; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE entitlements.claimed ENABLE ROW LEVEL SECURITY;
 
 -- Name: closed_scanner; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE entitlements.closed_scanner ENABLE ROW LEVEL SECURITY;
@@ -3778,6 +3802,9 @@ CREATE POLICY overdue ON entitlements.tally TO admitone_owner USING ((minute < (
 
 -- Name: token overdue; Type: POLICY; Schema: entitlements; Owner: admitone_owner
 CREATE POLICY overdue ON entitlements.token TO admitone_owner USING ((valid_until < (now() - '30 days'::interval))) WITH CHECK (false);
+
+-- Name: claimed relay_all; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY relay_all ON entitlements.claimed TO admitone_relay USING (true) WITH CHECK (true);
 
 -- Name: entitlement relay_sweeps; Type: POLICY; Schema: entitlements; Owner: admitone_owner
 CREATE POLICY relay_sweeps ON entitlements.entitlement FOR SELECT TO admitone_relay USING (true);
@@ -4652,6 +4679,10 @@ GRANT SELECT,INSERT ON TABLE entitlements.change TO admitone_app;
 -- Name: TABLE checkin; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE entitlements.checkin TO admitone_app;
 
+-- Name: TABLE claimed; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT SELECT ON TABLE entitlements.claimed TO admitone_app;
+GRANT SELECT,INSERT ON TABLE entitlements.claimed TO admitone_relay;
+
 -- Name: TABLE closed_scanner; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE entitlements.closed_scanner TO admitone_app;
 
@@ -4690,6 +4721,7 @@ GRANT UPDATE(revoked_for) ON TABLE entitlements.entitlement TO admitone_app;
 
 -- Name: COLUMN entitlement.valid_from; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(valid_from) ON TABLE entitlements.entitlement TO admitone_app;
+GRANT SELECT(valid_from) ON TABLE entitlements.entitlement TO admitone_relay;
 
 -- Name: COLUMN entitlement.valid_until; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(valid_until) ON TABLE entitlements.entitlement TO admitone_app;
@@ -4724,6 +4756,10 @@ GRANT UPDATE(last_entry_at) ON TABLE entitlements.entitlement TO admitone_app;
 
 -- Name: COLUMN entitlement.epoch; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(epoch) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: COLUMN entitlement.coded_until; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(coded_until) ON TABLE entitlements.entitlement TO admitone_app;
+GRANT SELECT(coded_until) ON TABLE entitlements.entitlement TO admitone_relay;
 
 -- Name: COLUMN entitlement.version; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(version) ON TABLE entitlements.entitlement TO admitone_app;

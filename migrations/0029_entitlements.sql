@@ -45,6 +45,8 @@ CREATE TABLE entitlements.entitlement (
     last_entry_at   timestamptz,
     -- Of the code that was made last; none was made before the first.
     epoch           integer     NOT NULL CHECK (epoch >= 0),
+    -- Until when that code is good.
+    coded_until     timestamptz,
     version         integer     NOT NULL CHECK (version > 0),
     created_at      timestamptz NOT NULL,
     changed_at      timestamptz NOT NULL,
@@ -55,6 +57,7 @@ CREATE TABLE entitlements.entitlement (
     CHECK ((status = 'REVOKED') = (revoked_for IS NOT NULL)),
     CHECK ((entries > 0) = (consumed_at IS NOT NULL)),
     CHECK ((consumed_at IS NULL) = (last_entry_at IS NULL)),
+    CHECK ((epoch = 0) = (coded_until IS NULL)),
     CHECK (status <> 'PENDING' OR (epoch = 0 AND entries = 0))
 ) WITH (fillfactor = 80);
 CREATE INDEX entitlement_of_source ON entitlements.entitlement (organization_id, source_type, source_id);
@@ -64,6 +67,7 @@ CREATE INDEX entitlement_of_event ON entitlements.entitlement (organization_id, 
 CREATE INDEX entitlement_of_owner ON entitlements.entitlement (identity_id, id);
 -- Whose time is over, and whose is near, over all organisations.
 CREATE INDEX entitlement_by_end ON entitlements.entitlement (valid_until, id) WHERE status IN ('PENDING', 'ACTIVE', 'SUSPENDED');
+CREATE INDEX entitlement_by_beginning ON entitlements.entitlement (valid_from, id) WHERE status = 'ACTIVE';
 -- Last, so that the planner takes it before anybody has counted rows.
 ALTER TABLE entitlements.entitlement ADD PRIMARY KEY (organization_id, id);
 ALTER TABLE entitlements.entitlement ENABLE ROW LEVEL SECURITY;
@@ -76,10 +80,10 @@ CREATE POLICY buyer_own ON entitlements.entitlement FOR SELECT TO admitone_buyer
 CREATE POLICY relay_sweeps ON entitlements.entitlement FOR SELECT TO admitone_relay USING (true);
 GRANT SELECT, INSERT ON entitlements.entitlement TO admitone_app;
 GRANT UPDATE (identity_id, payment_id, methods, max_entries, reentry_minutes, undo_minutes, status, held_for, revoked_for, valid_from, valid_until, entries, entered, duplicates,
-              consumed_at, last_entry_at, epoch, version, changed_at)
+              consumed_at, last_entry_at, epoch, coded_until, version, changed_at)
     ON entitlements.entitlement TO admitone_app;
 GRANT SELECT ON entitlements.entitlement TO admitone_buyer;
-GRANT SELECT (organization_id, id, identity_id, status, valid_until) ON entitlements.entitlement TO admitone_relay;
+GRANT SELECT (organization_id, id, identity_id, status, valid_from, valid_until, coded_until) ON entitlements.entitlement TO admitone_relay;
 
 
 -- TENANT: a code that shows a right, as its digest: the code itself is derived when it is shown and stands nowhere.
@@ -258,3 +262,17 @@ CREATE POLICY app_own ON entitlements.closed_scanner TO admitone_app
     WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
 GRANT SELECT, INSERT ON entitlements.closed_scanner TO admitone_app;
 GRANT UPDATE (closed_at, opened_at) ON entitlements.closed_scanner TO admitone_app;
+
+
+-- PLATFORM: guests who are somebody by now: what is granted to one after that is the user's at once.
+CREATE TABLE entitlements.claimed (
+    guest_id   uuid        PRIMARY KEY,
+    user_id    uuid        NOT NULL,
+    claimed_at timestamptz NOT NULL
+);
+ALTER TABLE entitlements.claimed ENABLE ROW LEVEL SECURITY;
+ALTER TABLE entitlements.claimed FORCE ROW LEVEL SECURITY;
+CREATE POLICY app_reads ON entitlements.claimed FOR SELECT TO admitone_app USING (true);
+CREATE POLICY relay_all ON entitlements.claimed TO admitone_relay USING (true) WITH CHECK (true);
+GRANT SELECT ON entitlements.claimed TO admitone_app;
+GRANT SELECT, INSERT ON entitlements.claimed TO admitone_relay;

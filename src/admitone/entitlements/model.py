@@ -139,6 +139,7 @@ class Entitlement(msgspec.Struct, frozen=True):
     consumed_at: datetime | None
     last_entry_at: datetime | None
     epoch: int
+    coded_until: datetime | None
     version: int
     created_at: datetime
     changed_at: datetime

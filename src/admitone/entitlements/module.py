@@ -22,9 +22,17 @@ MODULE = Module(
         Table("checkin", TableClass.TENANT, Privacy.PSEUDONYMOUS, append_only=True, kept_because=TWO_YEARS),
         Table("tally", TableClass.TENANT, retention_days=800, aged_by="minute"),
         Table("closed_scanner", TableClass.TENANT, kept_because="so few, and staff open and close them"),
+        Table("claimed", TableClass.PLATFORM, Privacy.PSEUDONYMOUS, kept_because="a guest stays who it became"),
     ),
     lifecycles=(ENTITLEMENT,),
     facts=FACTS,
     ports=(KINDS,),
-    listed_indexes=("entitlement_of_owner", "entitlement_by_end", "token_by_age", "lease_by_age", "tally_by_age"),
+    listed_indexes=(
+        "entitlement_of_owner",
+        "entitlement_by_end",
+        "entitlement_by_beginning",
+        "token_by_age",
+        "lease_by_age",
+        "tally_by_age",
+    ),
 )

@@ -52,6 +52,21 @@ class Move(msgspec.Struct, frozen=True):
         after = msgspec.structs.replace(before, version=before.version + 1, **became)
         return cls(caller, kind, before, after, reason)
 
+    @classmethod
+    def with_code(
+        cls,
+        now: datetime,
+        caller: Caller,
+        kind: Change,
+        before: Entitlement,
+        reason: str | None = None,
+        /,
+        **more: object,
+    ) -> "Move":
+        """With a code that nobody has seen."""
+        coded = {"epoch": before.epoch + 1, "coded_until": now + KINDS()[before.kind].life}
+        return cls.of(caller, kind, before, reason, **(more | coded))
+
 
 class _About(Protocol):
     @property
@@ -126,7 +141,8 @@ async def activate(tx: Tx, activations: Sequence[Activation]) -> list[Entitlemen
         if before.status is not Status.PENDING:
             return EntitlementNotActive(status=before.status.value)
         payment = each.payment or before.payment_id
-        return Move.of(each.caller, Change.ACTIVATED, before, status=Status.ACTIVE, payment_id=payment, epoch=1)
+        became = {"status": Status.ACTIVE, "payment_id": payment}
+        return Move.with_code(tx.now, each.caller, Change.ACTIVATED, before, None, **became)
 
     return await _change(tx, activations, move)
 
@@ -164,7 +180,7 @@ async def transfer(tx: Tx, transfers: Sequence[Transfer]) -> list[Entitlement | 
             return Move.of(each.caller, Change.CLAIMED, before, owner=each.to)
         if before.status is not Status.ACTIVE or before.entries:
             return EntitlementNotActive(status=before.status.value)
-        return Move.of(each.caller, Change.TRANSFERRED, before, owner=each.to, epoch=before.epoch + 1)
+        return Move.with_code(tx.now, each.caller, Change.TRANSFERRED, before, owner=each.to)
 
     return await _change(tx, transfers, move)
 
@@ -188,7 +204,7 @@ async def revoke_codes(tx: Tx, disownings: Sequence[Disowning]) -> list[Entitlem
     def move(each: Disowning, before: Entitlement) -> Move | Refusal | None:
         if before.status is not Status.ACTIVE:
             return EntitlementNotActive(status=before.status.value)
-        return Move.of(each.caller, Change.CODES_REVOKED, before, each.reason, epoch=before.epoch + 1)
+        return Move.with_code(tx.now, each.caller, Change.CODES_REVOKED, before, each.reason)
 
     return await _change(tx, disownings, move)
 
@@ -211,12 +227,14 @@ def held(caller: Caller, before: Entitlement, holds: Collection[Hold], now: date
         return None
     status = status_of(before, holds, None, now)
     kept = frozenset(holds) if status is Status.SUSPENDED else frozenset()
-    begins_anew = before.status is not Status.ACTIVE and status is Status.ACTIVE
-    became = {"status": status, "held_for": kept, "epoch": before.epoch + begins_anew}
+    became = {"status": status, "held_for": kept}
     if status is Status.EXPIRED:
         return Move.of(caller, Change.EXPIRED, before, None, **became)
     kind = Change.SUSPENDED if kept - before.held_for else Change.RELEASED
-    return Move.of(caller, kind, before, ",".join(sorted(kept ^ before.held_for)), **became)
+    reason = ",".join(sorted(kept ^ before.held_for))
+    if status is Status.ACTIVE:
+        return Move.with_code(now, caller, kind, before, reason, **became)
+    return Move.of(caller, kind, before, reason, **became)
 
 
 def revoked(caller: Caller, before: Entitlement, why: Revocation) -> Move | None:

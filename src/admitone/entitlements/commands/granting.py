@@ -15,13 +15,15 @@ from admitone.entitlements.store import tokens as token_store
 from admitone.kernel.commands import command
 from admitone.kernel.db import Overtaken, Tx
 from admitone.kernel.errors import Refusal
+from admitone.kernel.ids import IdentityId
 from admitone.kernel.scope import Caller
 
 
 @command()
 async def grant(tx: Tx, grants: Sequence[Grant]) -> list[Entitlement | Refusal]:
     """Each once, for whoever owns it by then."""
-    fresh = {each.emission_key: _entitlement(tx, each) for each in reversed(grants)}
+    users = await store.find_claimed(tx, {each.owner for each in grants})
+    fresh = {each.emission_key: _entitlement(tx, each, users.get(each.owner, each.owner)) for each in reversed(grants)}
     new = await store.insert_entitlements(tx, [*fresh.values()])
     known = await store.find_by_keys(tx, [key for key, each in fresh.items() if each.id not in new])
     if len(known) + len(new) != len(fresh):
@@ -35,7 +37,7 @@ async def grant(tx: Tx, grants: Sequence[Grant]) -> list[Entitlement | Refusal]:
     return [known.get(each.emission_key) or fresh[each.emission_key] for each in grants]
 
 
-def _entitlement(tx: Tx, grant: Grant) -> Entitlement:
+def _entitlement(tx: Tx, grant: Grant, owner: IdentityId) -> Entitlement:
     kind, policy = KINDS()[grant.kind], grant.policy
     return Entitlement(
         organization=tx.scope.organization,
@@ -47,7 +49,7 @@ def _entitlement(tx: Tx, grant: Grant) -> Entitlement:
         event_id=grant.event_id,
         session_id=grant.session_id,
         label=grant.label,
-        owner=grant.owner,
+        owner=owner,
         kind=kind.name,
         offline_allowed=kind.offline,
         status=Status.PENDING if grant.pending else Status.ACTIVE,
@@ -66,6 +68,7 @@ def _entitlement(tx: Tx, grant: Grant) -> Entitlement:
         consumed_at=None,
         last_entry_at=None,
         epoch=0 if grant.pending else 1,
+        coded_until=None if grant.pending else tx.now + kind.life,
         version=1,
         created_at=tx.now,
         changed_at=tx.now,

@@ -17,7 +17,7 @@ Input = TypeVar("Input")
 COLUMNS = """organization_id, id, emission_key, source_type, source_id, line_key, payment_id, event_id, session_id,
            label, identity_id, kind, offline_allowed, status, held_for, revoked_for, valid_from, valid_until,
            policy_version, methods, max_entries, reentry_minutes, undo_minutes, entries, entered, duplicates,
-           consumed_at, last_entry_at, epoch, version, created_at, changed_at"""
+           consumed_at, last_entry_at, epoch, coded_until, version, created_at, changed_at"""
 
 
 INSERT_ENTITLEMENTS = Insert(
@@ -49,6 +49,7 @@ INSERT_ENTITLEMENTS = Insert(
         "entered": "integer",
         "duplicates": "integer",
         "epoch": "integer",
+        "coded_until": "timestamptz",
         "version": "integer",
         "created_at": "timestamptz",
         "changed_at": "timestamptz",
@@ -128,15 +129,25 @@ WRITE_STANDINGS = """
     UPDATE entitlements.entitlement AS e
        SET identity_id = v.identity_id, payment_id = v.payment_id, status = v.status,
            held_for = ARRAY(SELECT jsonb_array_elements_text(v.held_for::jsonb)), revoked_for = v.revoked_for,
-           valid_from = v.valid_from, valid_until = v.valid_until, epoch = v.epoch, version = v.version,
-           changed_at = $13
+           valid_from = v.valid_from, valid_until = v.valid_until, epoch = v.epoch,
+           coded_until = v.coded_until, version = v.version, changed_at = $14
       FROM unnest($2::uuid[], $3::integer[], $4::text[], $5::integer[], $6::uuid[], $7::uuid[], $8::text[],
-                  $9::text[], $10::timestamptz[], $11::timestamptz[], $12::integer[])
-        AS v(id, was, held_for, version, identity_id, payment_id, status, revoked_for, valid_from, valid_until, epoch)
+                  $9::text[], $10::timestamptz[], $11::timestamptz[], $12::integer[], $13::timestamptz[])
+        AS v(id, was, held_for, version, identity_id, payment_id, status, revoked_for, valid_from, valid_until, epoch,
+             coded_until)
      WHERE e.organization_id = $1
        AND e.id = ANY($2::uuid[])
        AND e.id = v.id
        AND e.version = v.was
+"""
+
+
+# Who guests are by now. It belongs to no organisation, and every one may ask it.
+FIND_CLAIMED = """
+    SELECT guest_id, user_id
+      FROM entitlements.claimed
+     WHERE guest_id = ANY($2::uuid[])
+       AND $1::uuid IS NOT NULL
 """
 
 
@@ -193,11 +204,16 @@ async def write_standings(tx: Tx, before: Mapping[EntitlementId, int], after: Se
     [ids, *rest] = columns(
         ordered,
         *("id", "version", "owner", "payment_id", "status"),
-        *("revoked_for", "valid_from", "valid_until", "epoch"),
+        *("revoked_for", "valid_from", "valid_until", "epoch", "coded_until"),
     )
     holds = [msgspec.json.encode(sorted(each.held_for)).decode() for each in ordered]
     was = [before[each.id] for each in ordered]
     await tx.execute_exactly(len(ordered), WRITE_STANDINGS, ids, was, holds, *rest, tx.now)
+
+
+async def find_claimed(tx: Tx, owners: Collection[IdentityId]) -> dict[IdentityId, IdentityId]:
+    rows = await tx.fetch(FIND_CLAIMED, sorted(each.uuid for each in owners))
+    return {IdentityId(row["guest_id"]): IdentityId(row["user_id"]) for row in rows}
 
 
 async def list_changes(tx: Tx, entitlement: EntitlementId, most: int) -> list[Changed]:
@@ -236,6 +252,7 @@ def entitlement_of(row: Record) -> Entitlement:
         consumed_at=row["consumed_at"],
         last_entry_at=row["last_entry_at"],
         epoch=row["epoch"],
+        coded_until=row["coded_until"],
         version=row["version"],
         created_at=row["created_at"],
         changed_at=row["changed_at"],
