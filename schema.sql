@@ -781,19 +781,6 @@ CREATE TABLE entitlements.claimed (
 ALTER TABLE ONLY entitlements.claimed FORCE ROW LEVEL SECURITY;
 ALTER TABLE entitlements.claimed OWNER TO admitone_owner;
 
--- Name: closed_scanner; Type: TABLE; Schema: entitlements; Owner: admitone_owner
-CREATE TABLE entitlements.closed_scanner (
-    organization_id uuid NOT NULL,
-    event_id text NOT NULL,
-    device text NOT NULL,
-    closed_at timestamp with time zone NOT NULL,
-    opened_at timestamp with time zone,
-    CONSTRAINT closed_scanner_device_check CHECK (((length(device) >= 1) AND (length(device) <= 128))),
-    CONSTRAINT closed_scanner_event_id_check CHECK (((length(event_id) >= 1) AND (length(event_id) <= 64)))
-);
-ALTER TABLE ONLY entitlements.closed_scanner FORCE ROW LEVEL SECURITY;
-ALTER TABLE entitlements.closed_scanner OWNER TO admitone_owner;
-
 -- Name: entitlement; Type: TABLE; Schema: entitlements; Owner: admitone_owner
 CREATE TABLE entitlements.entitlement (
     organization_id uuid NOT NULL,
@@ -889,6 +876,21 @@ CREATE TABLE entitlements.lease (
 );
 ALTER TABLE ONLY entitlements.lease FORCE ROW LEVEL SECURITY;
 ALTER TABLE entitlements.lease OWNER TO admitone_owner;
+
+-- Name: scanner; Type: TABLE; Schema: entitlements; Owner: admitone_owner
+CREATE TABLE entitlements.scanner (
+    organization_id uuid NOT NULL,
+    event_id text NOT NULL,
+    device text NOT NULL,
+    warned_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    opened_at timestamp with time zone,
+    CONSTRAINT scanner_check CHECK (((closed_at IS NULL) OR (opened_at IS NULL))),
+    CONSTRAINT scanner_device_check CHECK (((length(device) >= 1) AND (length(device) <= 128))),
+    CONSTRAINT scanner_event_id_check CHECK (((length(event_id) >= 1) AND (length(event_id) <= 64)))
+);
+ALTER TABLE ONLY entitlements.scanner FORCE ROW LEVEL SECURITY;
+ALTER TABLE entitlements.scanner OWNER TO admitone_owner;
 
 -- Name: tally; Type: TABLE; Schema: entitlements; Owner: admitone_owner
 CREATE TABLE entitlements.tally (
@@ -2685,10 +2687,6 @@ ALTER TABLE ONLY entitlements.checkin
 ALTER TABLE ONLY entitlements.claimed
     ADD CONSTRAINT claimed_pkey PRIMARY KEY (guest_id);
 
--- Name: closed_scanner closed_scanner_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
-ALTER TABLE ONLY entitlements.closed_scanner
-    ADD CONSTRAINT closed_scanner_pkey PRIMARY KEY (organization_id, event_id, device);
-
 -- Name: entitlement entitlement_organization_id_emission_key_key; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE ONLY entitlements.entitlement
     ADD CONSTRAINT entitlement_organization_id_emission_key_key UNIQUE (organization_id, emission_key);
@@ -2700,6 +2698,10 @@ ALTER TABLE ONLY entitlements.entitlement
 -- Name: lease lease_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE ONLY entitlements.lease
     ADD CONSTRAINT lease_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: scanner scanner_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.scanner
+    ADD CONSTRAINT scanner_pkey PRIMARY KEY (organization_id, event_id, device);
 
 -- Name: tally tally_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE ONLY entitlements.tally
@@ -3416,10 +3418,6 @@ ALTER TABLE ONLY entitlements.checkin
 ALTER TABLE ONLY entitlements.checkin
     ADD CONSTRAINT checkin_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
--- Name: closed_scanner closed_scanner_organization_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
-ALTER TABLE ONLY entitlements.closed_scanner
-    ADD CONSTRAINT closed_scanner_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
-
 -- Name: entitlement entitlement_organization_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE ONLY entitlements.entitlement
     ADD CONSTRAINT entitlement_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
@@ -3427,6 +3425,10 @@ ALTER TABLE ONLY entitlements.entitlement
 -- Name: lease lease_organization_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE ONLY entitlements.lease
     ADD CONSTRAINT lease_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: scanner scanner_organization_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.scanner
+    ADD CONSTRAINT scanner_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
 -- Name: tally tally_organization_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE ONLY entitlements.tally
@@ -3755,14 +3757,14 @@ CREATE POLICY app_own ON entitlements.change TO admitone_app USING ((organizatio
 -- Name: checkin app_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
 CREATE POLICY app_own ON entitlements.checkin TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
--- Name: closed_scanner app_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
-CREATE POLICY app_own ON entitlements.closed_scanner TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
-
 -- Name: entitlement app_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
 CREATE POLICY app_own ON entitlements.entitlement TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
 -- Name: lease app_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
 CREATE POLICY app_own ON entitlements.lease TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: scanner app_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY app_own ON entitlements.scanner TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
 -- Name: tally app_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
 CREATE POLICY app_own ON entitlements.tally TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -3785,9 +3787,6 @@ ALTER TABLE entitlements.checkin ENABLE ROW LEVEL SECURITY;
 -- Name: claimed; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE entitlements.claimed ENABLE ROW LEVEL SECURITY;
 
--- Name: closed_scanner; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
-ALTER TABLE entitlements.closed_scanner ENABLE ROW LEVEL SECURITY;
-
 -- Name: entitlement; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE entitlements.entitlement ENABLE ROW LEVEL SECURITY;
 
@@ -3808,6 +3807,9 @@ CREATE POLICY relay_all ON entitlements.claimed TO admitone_relay USING (true) W
 
 -- Name: entitlement relay_sweeps; Type: POLICY; Schema: entitlements; Owner: admitone_owner
 CREATE POLICY relay_sweeps ON entitlements.entitlement FOR SELECT TO admitone_relay USING (true);
+
+-- Name: scanner; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE entitlements.scanner ENABLE ROW LEVEL SECURITY;
 
 -- Name: tally; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE entitlements.tally ENABLE ROW LEVEL SECURITY;
@@ -4683,15 +4685,6 @@ GRANT SELECT,INSERT ON TABLE entitlements.checkin TO admitone_app;
 GRANT SELECT ON TABLE entitlements.claimed TO admitone_app;
 GRANT SELECT,INSERT ON TABLE entitlements.claimed TO admitone_relay;
 
--- Name: TABLE closed_scanner; Type: ACL; Schema: entitlements; Owner: admitone_owner
-GRANT SELECT,INSERT ON TABLE entitlements.closed_scanner TO admitone_app;
-
--- Name: COLUMN closed_scanner.closed_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
-GRANT UPDATE(closed_at) ON TABLE entitlements.closed_scanner TO admitone_app;
-
--- Name: COLUMN closed_scanner.opened_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
-GRANT UPDATE(opened_at) ON TABLE entitlements.closed_scanner TO admitone_app;
-
 -- Name: TABLE entitlement; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE entitlements.entitlement TO admitone_app;
 GRANT SELECT ON TABLE entitlements.entitlement TO admitone_buyer;
@@ -4784,6 +4777,18 @@ GRANT UPDATE(entries_used) ON TABLE entitlements.lease TO admitone_app;
 
 -- Name: COLUMN lease.revoked_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(revoked_at) ON TABLE entitlements.lease TO admitone_app;
+
+-- Name: TABLE scanner; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE entitlements.scanner TO admitone_app;
+
+-- Name: COLUMN scanner.warned_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(warned_at) ON TABLE entitlements.scanner TO admitone_app;
+
+-- Name: COLUMN scanner.closed_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(closed_at) ON TABLE entitlements.scanner TO admitone_app;
+
+-- Name: COLUMN scanner.opened_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(opened_at) ON TABLE entitlements.scanner TO admitone_app;
 
 -- Name: TABLE tally; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE entitlements.tally TO admitone_app;

@@ -246,22 +246,26 @@ GRANT SELECT, INSERT ON entitlements.tally TO admitone_app;
 GRANT UPDATE (admitted, undone, duplicate, denied) ON entitlements.tally TO admitone_app;
 
 
--- TENANT: a scanner that was closed to an event because of what it was shown (SAF-016); staff open it again.
-CREATE TABLE entitlements.closed_scanner (
+-- TENANT: a scanner of which something is remembered, because of what it was shown at an event (SAF-016): that somebody was
+-- warned, that it was closed, that staff opened it again.
+CREATE TABLE entitlements.scanner (
     organization_id uuid        NOT NULL REFERENCES kernel.tenant (id),
     event_id        text        NOT NULL CHECK (length(event_id) BETWEEN 1 AND 64),
     device          text        NOT NULL CHECK (length(device) BETWEEN 1 AND 128),
-    closed_at       timestamptz NOT NULL,
+    warned_at       timestamptz,
+    closed_at       timestamptz,
+    -- What it was shown before is forgiven.
     opened_at       timestamptz,
-    PRIMARY KEY (organization_id, event_id, device)
+    PRIMARY KEY (organization_id, event_id, device),
+    CHECK (closed_at IS NULL OR opened_at IS NULL)
 );
-ALTER TABLE entitlements.closed_scanner ENABLE ROW LEVEL SECURITY;
-ALTER TABLE entitlements.closed_scanner FORCE ROW LEVEL SECURITY;
-CREATE POLICY app_own ON entitlements.closed_scanner TO admitone_app
+ALTER TABLE entitlements.scanner ENABLE ROW LEVEL SECURITY;
+ALTER TABLE entitlements.scanner FORCE ROW LEVEL SECURITY;
+CREATE POLICY app_own ON entitlements.scanner TO admitone_app
     USING      (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid)
     WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
-GRANT SELECT, INSERT ON entitlements.closed_scanner TO admitone_app;
-GRANT UPDATE (closed_at, opened_at) ON entitlements.closed_scanner TO admitone_app;
+GRANT SELECT, INSERT ON entitlements.scanner TO admitone_app;
+GRANT UPDATE (warned_at, closed_at, opened_at) ON entitlements.scanner TO admitone_app;
 
 
 -- PLATFORM: guests who are somebody by now: what is granted to one after that is the user's at once.

@@ -67,6 +67,21 @@ class Hall:
         given: Entitlement = await self.submit(grant, self.a_grant(**more))
         return given
 
+    async def grant_many(self, count: int, **more: Any) -> list[Entitlement]:
+        """In one transaction."""
+        wanted = [self.a_grant(**more) for _ in range(count)]
+        return [*await self.database.run(self.scope, lambda tx: grant(tx, wanted))]  # type: ignore[list-item]
+
+    async def at(self, instant: datetime, command: Command[Any, Any, Any], each: Any) -> Any:
+        """What comes of it at that very instant."""
+
+        async def then(tx: Tx) -> Any:
+            tx.now = instant
+            [outcome] = await command(tx, [each])
+            return outcome
+
+        return await self.database.run(self.scope, then)
+
     async def code(self, entitlement: Entitlement | EntitlementId) -> str:
         """The newest that is good."""
         own = entitlement if isinstance(entitlement, EntitlementId) else entitlement.id
@@ -82,6 +97,9 @@ class Hall:
     def a_scan(self, code: str, *, event: str = EVENT, device: str = "", **more: Any) -> Scan:
         place = Place(event, device=device, **more)
         return Scan(Caller(self.staff.identity, device=device or None), place, digest_of(code))
+
+    def by_hand(self, entitlement: Entitlement, *, event: str = EVENT, device: str = "") -> Scan:
+        return Scan(Caller(self.staff.identity), Place(event, device=device), entitlement=entitlement.id)
 
     async def scan(self, code: str, **more: Any) -> Verdict:
         verdict: Verdict = await self.submit(consume, self.a_scan(code, **more))

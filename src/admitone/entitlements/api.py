@@ -34,6 +34,7 @@ from admitone.entitlements.model import (
     Status,
     Verdict,
 )
+from admitone.entitlements.policy import default_of, doors_of
 from admitone.entitlements.store.entitlements import find_entitlements, list_of_payments, list_of_sources
 
 __all__ = (
@@ -62,7 +63,9 @@ __all__ = (
     "Verdict",
     "activate",
     "consume",
+    "default_of",
     "digest_of",
+    "doors_of",
     "find_entitlements",
     "grant",
     "list_of_payments",

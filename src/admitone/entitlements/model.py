@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 
 from admitone.finance.sources.api import PaymentId, Source
+from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import Id, IdentityId, OrganizationId
 from admitone.kernel.scope import Caller
 from admitone.kernel.states import Lifecycle
@@ -266,6 +267,8 @@ class Scan(msgspec.Struct, frozen=True):
     place: Place
     digest: bytes | None = None
     entitlement: EntitlementId | None = None
+    paused: Refusal | None = None
+    """Why the device may not ask now: only what was answered before is answered."""
 
     @property
     def way(self) -> Way:

@@ -21,7 +21,7 @@ MODULE = Module(
         Table("lease", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=90, aged_by="expires_at"),
         Table("checkin", TableClass.TENANT, Privacy.PSEUDONYMOUS, append_only=True, kept_because=TWO_YEARS),
         Table("tally", TableClass.TENANT, retention_days=800, aged_by="minute"),
-        Table("closed_scanner", TableClass.TENANT, kept_because="so few, and staff open and close them"),
+        Table("scanner", TableClass.TENANT, kept_because="so few, and staff open them again"),
         Table("claimed", TableClass.PLATFORM, Privacy.PSEUDONYMOUS, kept_because="a guest stays who it became"),
     ),
     lifecycles=(ENTITLEMENT,),

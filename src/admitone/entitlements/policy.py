@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from admitone.entitlements.model import (
+    CheckinPolicy,
     Entitlement,
     Hold,
     Method,
@@ -25,6 +26,7 @@ from admitone.entitlements.model import (
     Way,
 )
 from admitone.finance.sources.api import SourceType
+from admitone.kernel.clock import after, before
 
 METHOD_OF: Final = {
     SourceType.TICKET_ORDER: Method.QR_TICKET,
@@ -39,6 +41,24 @@ WATCHED: Final = timedelta(minutes=10)
 FEWEST_SCANS: Final = 30
 WARN_PERCENT: Final = 10
 CLOSE_PERCENT: Final = 20
+
+
+OPEN_AROUND: Final = 6
+"""Hours."""
+
+
+def doors_of(starts_at: datetime, ends_at: datetime) -> tuple[datetime, datetime]:
+    """From when until when the doors of an event are open, if nobody says otherwise (ENT-016): elapsed hours, whatever
+    the clocks on its wall do that night."""
+    return before(starts_at, OPEN_AROUND), after(ends_at, OPEN_AROUND)
+
+
+def default_of(source: SourceType, *, controlled: bool = True) -> CheckinPolicy:
+    """How people are let in to what is sold so, if nobody says otherwise (ENT-013). Where entry is not controlled, and
+    for a service that is booked, staff mark who came."""
+    method = METHOD_OF[source]
+    is_by_code = controlled and method is not Method.QR_BOOKING
+    return CheckinPolicy((method if is_by_code else Method.MANUAL,))
 
 
 def why_not(

@@ -12,8 +12,9 @@ from typing import Final
 import msgspec
 
 from admitone.entitlements import policy
+from admitone.entitlements.commands.watching import watch
 from admitone.entitlements.errors import ScannerClosed
-from admitone.entitlements.facts import CheckinAnomaly, CheckinConsumed, CheckinDenied, CheckinDuplicate
+from admitone.entitlements.facts import CheckinConsumed, CheckinDenied, CheckinDuplicate
 from admitone.entitlements.model import (
     DUPLICATES,
     Checkin,
@@ -27,12 +28,12 @@ from admitone.entitlements.model import (
     Token,
     Verdict,
 )
-from admitone.entitlements.policy import Alarm
 from admitone.entitlements.port import KINDS
 from admitone.entitlements.store import doors
 from admitone.entitlements.store import entitlements as store
 from admitone.entitlements.store import tokens as token_store
 from admitone.entitlements.store.doors import Entry
+from admitone.entitlements.store.scanners import Remembered, find_scanners
 from admitone.kernel import audit
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
@@ -45,21 +46,26 @@ CHECKIN_DUPLICATE: Final = "CHECKIN_DUPLICATE"
 @command()
 async def consume(tx: Tx, scans: Sequence[Scan]) -> list[Verdict | Refusal]:
     """Let in, or say why not."""
-    closed = await doors.find_closed(tx, {each.place.scanner for each in scans})
-    open_scans = [each for each in scans if each.place.scanner not in closed]
+    known = await find_scanners(tx, {each.place.scanner for each in scans})
+    refused = [_why_not_ask(each, known.get(each.place.scanner)) for each in scans]
+    open_scans = [each for each, refusal in zip(scans, refused, strict=True) if refusal is None]
     door = await _look(tx, open_scans)
     decided = [door.decide(tx, each) for each in open_scans]
     await door.write(tx)
     rows = [row for row, _ in decided]
     await doors.insert_checkins(tx, rows)
     tallies = tallies_of(rows)
-    await _watch(tx, open_scans, tallies)
+    await watch(tx, open_scans, tallies, known)
     await doors.count(tx, tallies)
     await audit.record(tx, [_audited(scan, row) for scan, row in zip(open_scans, rows, strict=True)])
     for scan, (row, verdict) in zip(open_scans, decided, strict=True):
         tell(tx, scan, row, verdict)
     said = iter(verdict for _, verdict in decided)
-    return [ScannerClosed() if each.place.scanner in closed else next(said) for each in scans]
+    return [refusal or next(said) for refusal in refused]
+
+
+def _why_not_ask(scan: Scan, known: Remembered | None) -> Refusal | None:
+    return ScannerClosed() if known and known.closed_at else scan.paused
 
 
 async def _look(tx: Tx, scans: Sequence[Scan]) -> "Door":
@@ -196,37 +202,6 @@ def _counted_as(row: Checkin) -> str:
     if row.admitted:
         return "admitted"
     return "duplicate" if row.reason_code == CHECKIN_DUPLICATE else "denied"
-
-
-async def _watch(tx: Tx, scans: Sequence[Scan], tallies: Sequence[Tally]) -> None:
-    """Whether a scanner is shown too much that is refused (SAF-016); looked at only when something was."""
-    fresh: dict[tuple[str, str], tuple[int, int]] = {}
-    for each in tallies:
-        scanned, refused = fresh.get((each.event_id, each.device), (0, 0))
-        bad = each.duplicate + each.denied
-        fresh[each.event_id, each.device] = (scanned + each.admitted + bad, refused + bad)
-    doubtful = {place for place, (_, refused) in fresh.items() if refused and place[1]}
-    before = await doors.sum_recent(tx, doubtful, tx.now - policy.WATCHED)
-    callers = {each.place.scanner: each.caller for each in scans}
-    for place in sorted(doubtful):
-        scanned, refused = before.get(place, (0, 0))
-        was, now = policy.alarm(scanned, refused), policy.alarm(scanned + fresh[place][0], refused + fresh[place][1])
-        if now is None or now is was:
-            continue
-        if now is Alarm.CLOSE:
-            await doors.close_scanner(tx, place)
-        event, device = place
-        tx.publish(
-            callers[place],
-            CheckinAnomaly(
-                event_id=event,
-                device=device,
-                scans=scanned + fresh[place][0],
-                refused=refused + fresh[place][1],
-                reason_code=now.value,
-                closes_scanner=now is Alarm.CLOSE,
-            ),
-        )
 
 
 def _audited(scan: Scan, row: Checkin) -> audit.Entry:

@@ -1,11 +1,14 @@
 """Doors: a code is shown, somebody is let in by hand, an entry is taken back.
 
-Promise: who scans too fast, or is refused too often, pauses and proves who they are (ENT-034); who repeats a scan under
-its key is answered as before, and counts as nothing (ENT-022).
+Promise: who scans too fast, or is refused too often, pauses and proves who they are (ENT-034). Who repeats a scan under
+its key is answered as before, also while the device pauses or is closed, and it counts as no scan (ENT-022); that
+somebody asked again counts as any request does. A device is the one whose key it is, else what it says it is, else the
+person who holds it.
 """
 
 from typing import Annotated, Any, Final
 
+import msgspec
 from msgspec import Meta
 
 from admitone.entitlements.codes import LONGEST, digest_of
@@ -26,6 +29,7 @@ from admitone.kernel.contracts import (
     ReasonCode,
     Wire,
 )
+from admitone.kernel.errors import Throttled
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.limits import Hit, by_device
 from admitone.kernel.streaks import Mark, Outcome, Result, StepUpRequired
@@ -37,7 +41,10 @@ PERMISSIONS: Final = (CHECKIN_R, CHECKIN_RW)
 QrPayload = Annotated[str, Meta(min_length=1, max_length=LONGEST, description="What the camera read.")]
 DoorId = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.:-]+$(?!\n)")]
 Gate = Annotated[str, Meta(max_length=64, pattern=r"^[^\x00-\x1f]*$(?!\n)")]
-Device = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._:-]+$(?!\n)")]
+Device = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^(?!key_)[A-Za-z0-9._:-]+$(?!\n)")]
+"""As a device calls itself. What begins with key_ proved which one it is; nobody else may call itself so."""
+Scanner = Annotated[str, Meta(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._:-]+$(?!\n)")]
+"""As others call it."""
 
 SOME_ENTITLEMENT: Final = EntitlementId.parse("ent_0198c9a40000700080000000000000c1")
 SOME_CHECKIN: Final = CheckinId.parse("chk_0198c9a40000700080000000000000c2")
@@ -128,6 +135,7 @@ consume_code = contract(
     gives=VerdictAnswer,
     refuses=(ScannerClosed, StepUpRequired),
     limits=figures.SCANS_PER_DEVICE,
+    device=lambda request: request.device_id,
     idempotent_by="idempotencyKey",
     order_key="entitlementId",
     examples=(
@@ -142,7 +150,7 @@ consume_code = contract(
 
 @consume_code.serves
 async def scan(call: Call, request: ConsumeRequest) -> VerdictAnswer:
-    place = Place(request.event_id, request.session_id, request.gate, await _device(call, request.device_id))
+    place = Place(request.event_id, request.session_id, request.gate, await _device(call))
     shown = Scan(call.caller, place, digest=digest_of(request.qr_payload))
     return VerdictAnswer.of(await _ask(call, shown), call)
 
@@ -164,6 +172,7 @@ let_in = contract(
     gives=VerdictAnswer,
     refuses=(ScannerClosed, StepUpRequired),
     limits=figures.SCANS_PER_DEVICE,
+    device=lambda request: request.device_id,
     idempotent_by="idempotencyKey",
     order_key="entitlementId",
     examples=(
@@ -178,25 +187,31 @@ let_in = contract(
 
 @let_in.serves
 async def let_in_by_hand(call: Call, request: ManualRequest) -> VerdictAnswer:
-    place = Place(request.event_id, request.session_id, request.gate, await _device(call, request.device_id))
+    place = Place(request.event_id, request.session_id, request.gate, await _device(call))
     return VerdictAnswer.of(await _ask(call, Scan(call.caller, place, entitlement=request.entitlement_id)), call)
 
 
-async def _device(call: Call, said: str | None) -> str:
-    """Which device it is: the one whose key it is, else what it says, else the person. Who is none of the first two was
-    not counted by the edge."""
+async def _device(call: Call) -> str:
+    """Whoever names no device was counted by the edge with all others at the address; the person is counted here."""
     if call.caller.device:
         return call.caller.device
-    device = said or str(call.identity)
-    assert call.organization is not None
-    await call.count(*(Hit(limit, by_device(call.organization, device)) for limit in figures.SCANS_PER_DEVICE))
+    device = str(call.identity)
+    await call.count(*(Hit(limit, by_device(_organization(call), device)) for limit in figures.SCANS_PER_DEVICE))
     return device
 
 
-async def _ask(call: Call, shown: Scan) -> Verdict:
+def _organization(call: Call) -> OrganizationId:
     assert call.organization is not None
-    marks = marks_of(call.organization, shown.place)
-    await call.batch(streaks.check, marks, scope=streaks.SCOPE)
+    return call.organization
+
+
+async def _ask(call: Call, shown: Scan) -> Verdict:
+    marks = marks_of(_organization(call), shown.place)
+    try:
+        await call.batch(streaks.check, marks, scope=streaks.SCOPE)
+    except (StepUpRequired, Throttled) as paused:
+        # Asked all the same: what was answered under this key is answered again, and nothing else is.
+        shown = msgspec.structs.replace(shown, paused=paused)
     verdict = await call.batch(consume, shown)
     if not call.replayed:
         result = Result.SUCCEEDED if verdict.allow else Result.FAILED
@@ -215,7 +230,7 @@ def marks_of(organization: OrganizationId, place: Place) -> tuple[Mark, ...]:
 
 
 class ConfirmRequest(Wire):
-    device_id: Device
+    device_id: Scanner
     event_id: DoorId
     reason_code: ReasonCode
 
@@ -240,8 +255,7 @@ confirm = contract(
 
 @confirm.serves
 async def confirm_scanner(call: Call, request: ConfirmRequest) -> None:
-    assert call.organization is not None
-    marks = marks_of(call.organization, Place(request.event_id, device=request.device_id))
+    marks = marks_of(_organization(call), Place(request.event_id, device=request.device_id))
     await call.batch(streaks.record, tuple(Outcome(mark, Result.PASSED) for mark in marks), scope=streaks.SCOPE)
 
 

@@ -122,48 +122,6 @@ COUNT = Insert(
 )
 
 
-SUM_RECENT = """
-    SELECT w.event_id, w.device, s.scans, s.refused
-      FROM unnest($2::text[], $3::text[]) AS w(event_id, device)
-     CROSS JOIN LATERAL (SELECT sum(admitted + duplicate + denied)::bigint AS scans,
-                                sum(duplicate + denied)::bigint AS refused
-                           FROM entitlements.tally
-                          WHERE organization_id = $1
-                            AND event_id = w.event_id
-                            AND device = w.device
-                            AND minute > $4) AS s
-     WHERE s.scans > 0
-"""
-
-
-FIND_CLOSED = """
-    SELECT event_id, device
-      FROM entitlements.closed_scanner
-     WHERE organization_id = $1
-       AND event_id = ANY($2::text[])
-       AND device = ANY($3::text[])
-       AND opened_at IS NULL
-"""
-
-
-CLOSE_SCANNER = """
-    INSERT INTO entitlements.closed_scanner (organization_id, event_id, device, closed_at)
-    VALUES ($1, $2, $3, $4)
-        ON CONFLICT (organization_id, event_id, device) DO UPDATE
-       SET closed_at = EXCLUDED.closed_at, opened_at = NULL
-"""
-
-
-OPEN_SCANNER = """
-    UPDATE entitlements.closed_scanner
-       SET opened_at = $4
-     WHERE organization_id = $1
-       AND event_id = $2
-       AND device = $3
-       AND opened_at IS NULL
-"""
-
-
 async def insert_checkins(tx: Tx, rows: Sequence[object]) -> None:
     await tx.insert_exactly(INSERT_CHECKINS, rows)
 
@@ -200,27 +158,3 @@ def checkin_of(row: Record) -> Checkin:
 async def count(tx: Tx, tallies: Sequence[Tally]) -> None:
     """In their order, so that two who count the same do not wait for each other."""
     await tx.insert_exactly(COUNT, tallies)
-
-
-async def sum_recent(
-    tx: Tx, scanners: Collection[tuple[str, str]], since: datetime
-) -> dict[tuple[str, str], tuple[int, int]]:
-    """How much each was shown, and how much of it was refused."""
-    if not scanners:
-        return {}
-    ordered = sorted(scanners)
-    rows = await tx.fetch(SUM_RECENT, [event for event, _ in ordered], [device for _, device in ordered], since)
-    return {(row["event_id"], row["device"]): (row["scans"], row["refused"]) for row in rows}
-
-
-async def find_closed(tx: Tx, scanners: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
-    events, devices = sorted({event for event, _ in scanners}), sorted({device for _, device in scanners})
-    return {(row["event_id"], row["device"]) for row in await tx.fetch(FIND_CLOSED, events, devices)}
-
-
-async def close_scanner(tx: Tx, scanner: tuple[str, str]) -> None:
-    await tx.execute(CLOSE_SCANNER, *scanner, tx.now)
-
-
-async def open_scanner(tx: Tx, scanner: tuple[str, str]) -> bool:
-    return await tx.execute(OPEN_SCANNER, *scanner, tx.now) > 0
