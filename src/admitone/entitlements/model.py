@@ -161,7 +161,7 @@ class Grant(msgspec.Struct, frozen=True):
     policy_version: int | None = None
     event_id: str | None = None
     session_id: str | None = None
-    payment_id: PaymentId | None = None
+    payment: PaymentId | None = None
     pending: bool = False
     """A place is kept until `activate`."""
 
