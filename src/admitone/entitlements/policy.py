@@ -13,9 +13,12 @@ from typing import Final
 import msgspec
 
 from admitone.entitlements.model import (
+    UNSYNCED_LIFE,
     Entitlement,
     EntitlementId,
     Hold,
+    Incident,
+    Lease,
     Method,
     Place,
     Reason,
@@ -42,6 +45,8 @@ WATCHED: Final = timedelta(minutes=10)
 FEWEST_SCANS: Final = 30
 WARN_PERCENT: Final = 10
 CLOSE_PERCENT: Final = 20
+SKEW: Final = timedelta(minutes=2)
+"""How far the clock of a device may be off."""
 
 
 def why_not(
@@ -163,3 +168,24 @@ def _goes_first(each: Entitlement) -> tuple[bool, bool, bool, int]:
     """Which of a line go back when only their number is known: those that are gone or on their way already, as whoever
     ordered it said; then those that nobody used, the last first."""
     return (each.status is not Status.REVOKED, Hold.REFUND not in each.held_for, each.entries > 0, -each.id.uuid.int)
+
+
+def incident_of(
+    entitlement: Entitlement | None, lease: Lease, at: datetime, entries_before: int, now: datetime
+) -> Incident | None:
+    """What is wrong with an entry that a device let in by itself, if anything is."""
+    if entitlement is None or entitlement.event_id != lease.event_id:
+        return Incident.NOT_ON_LIST
+    if not entitlement.offline_allowed:
+        return Incident.OFFLINE_NOT_ALLOWED
+    if entitlement.status is not Status.ACTIVE and entitlement.changed_at <= at:
+        return Incident.NOT_ACTIVE
+    if entitlement.entries >= entitlement.max_entries:
+        return Incident.DUPLICATE
+    if at > now + SKEW:
+        return Incident.CLOCK_AHEAD
+    if lease.revoked_at is not None and at > lease.revoked_at:
+        return Incident.LEASE_REVOKED
+    if not lease.issued_at - SKEW <= at <= min(lease.expires_at, lease.synced_at + UNSYNCED_LIFE):
+        return Incident.OUT_OF_LEASE
+    return Incident.OVER_LEASE if entries_before >= lease.entries_allowed else None
