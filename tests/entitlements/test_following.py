@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from admitone.entitlements.commands.following import follow
 from admitone.entitlements.commands.granting import Activation, activate, grant
-from admitone.entitlements.following import follow
 from admitone.entitlements.model import Entitlement, Grant, Hold, Reason, Revocation, Status
 from admitone.finance.payments import api as payments
 from admitone.finance.refunds.api import Piece

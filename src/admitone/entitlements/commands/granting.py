@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import msgspec
 
 from admitone.entitlements.commands.changing import Move, change, fresh_tokens
+from admitone.entitlements.commands.following import follow
 from admitone.entitlements.errors import EntitlementNotActive
 from admitone.entitlements.facts import told_of
-from admitone.entitlements.following import follow
 from admitone.entitlements.model import Change, Changed, Entitlement, EntitlementId, Grant, Status
 from admitone.entitlements.port import KINDS
 from admitone.entitlements.store import entitlements as store

@@ -5,40 +5,19 @@ payment and its refunds say now. Who ordered that something goes back stops its 
 for good. A right that is granted looks at its payment first, so that what was disputed before is not let in after.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 from admitone.entitlements.commands.changing import Move, held, revoked, write_moves
 from admitone.entitlements.model import Entitlement, EntitlementId, Hold, Revocation
 from admitone.entitlements.policy import taken_by_money
 from admitone.entitlements.store import entitlements as store
-from admitone.finance.payments import api as payments
 from admitone.finance.payments.api import Payment
-from admitone.finance.payments.facts import (
-    ChargebackLost,
-    ChargebackWon,
-    PaymentDisputed,
-    PaymentPartlyRefunded,
-    PaymentRefunded,
-)
 from admitone.finance.refunds import api as refunds
-from admitone.finance.refunds.facts import RefundFailed, RefundRequested, RefundSucceeded
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Tx
-from admitone.kernel.facts import Fact
-from admitone.kernel.jobs import Delivered, Kind, Priority, Subscription
 from admitone.kernel.scope import Caller
 
-HEARD: Final[tuple[type[Fact], ...]] = (
-    PaymentRefunded,
-    PaymentPartlyRefunded,
-    PaymentDisputed,
-    ChargebackWon,
-    ChargebackLost,
-    RefundRequested,
-    RefundSucceeded,
-    RefundFailed,
-)
 BY_MONEY: Final = frozenset({Hold.DISPUTE, Hold.REFUND})
 
 
@@ -66,15 +45,3 @@ def _move(caller: Caller, right: Entitlement, why: Hold | Revocation | None, tx:
         return revoked(caller, right, why)
     holds = right.held_for - BY_MONEY | ({why} if why else frozenset())
     return held(caller, right, holds, tx.now)
-
-
-def _hears(fact: type[Fact]) -> Kind[Any]:
-    async def hear(tx: Tx, told: Sequence[Delivered[Any]]) -> None:
-        callers = {each.payload.payment_id: each.caller for each in told}
-        await follow(tx, await payments.find_payments(tx, callers), callers)
-
-    return Kind(f"entitlements.{fact.name.replace('.', '_')}", fact, hear, outside=False, priority=Priority.CRITICAL)
-
-
-SUBSCRIPTIONS: Final = tuple(Subscription(fact, _hears(fact)) for fact in HEARD)
-JOBS: Final = tuple(each.kind for each in SUBSCRIPTIONS)
