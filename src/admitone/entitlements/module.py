@@ -1,6 +1,6 @@
 """The manifest of entitlements."""
 
-from admitone.entitlements import routes
+from admitone.entitlements import handlers, routes
 from admitone.entitlements.facts import FACTS
 from admitone.entitlements.model import ENTITLEMENT
 from admitone.entitlements.port import KINDS
@@ -14,6 +14,8 @@ MODULE = Module(
     contracts=routes.CONTRACTS,
     permissions=routes.PERMISSIONS,
     limits=figures.SCANS_PER_DEVICE,
+    jobs=handlers.JOBS,
+    subscriptions=handlers.SUBSCRIPTIONS,
     tables=(
         Table("entitlement", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TWO_YEARS),
         Table("token", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=30, aged_by="valid_until"),

@@ -1,6 +1,6 @@
 """Entitlements at the edge."""
 
-from admitone.entitlements.routes import doors
+from admitone.entitlements.routes import doors, venue
 
-CONTRACTS = (*doors.CONTRACTS,)
+CONTRACTS = (*doors.CONTRACTS, *venue.CONTRACTS)
 PERMISSIONS = doors.PERMISSIONS
