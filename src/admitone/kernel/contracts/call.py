@@ -5,7 +5,7 @@ idempotency key and correlation id, and is waited for no longer than the contrac
 runs even when nobody waits any more.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -23,6 +23,7 @@ from admitone.kernel.idempotency import Keyed
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.limits import Hit
 from admitone.kernel.patience import Patience
+from admitone.kernel.polls import Polls
 from admitone.kernel.scope import Caller, IdentityScope, PeopleScope, PlatformScope, Scope
 from admitone.kernel.words import Language, Words, choose
 
@@ -66,6 +67,7 @@ class Ground:
     batcher: Batcher
     patience: Patience
     count: Callable[..., Awaitable[None]]
+    polls: Polls
 
 
 class Call:
@@ -162,6 +164,10 @@ class Call:
             return await self._ground.patience.within(self.contract.wait_seconds, reading)
         except TimeoutError:
             raise Unavailable() from None
+
+    def follow(self, query: Callable[..., Awaitable[Result]], *args: Any) -> AsyncIterator[Result]:
+        """What the query says now, and whenever it says something else; everybody who follows it shares the asking."""
+        return self._ground.polls.follow(self._reading_scope(), query, *args)
 
     async def _answered(self, submitted: Awaitable[Answered[Outcome]], keyed: Keyed | None) -> Outcome:
         try:
