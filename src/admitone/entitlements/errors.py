@@ -55,3 +55,10 @@ class NoDevice(Invalid):
 
     code = "DEVICE_REQUIRED"
     next_step = "Send x-device-id, or sign in with a scanner's key."
+
+
+class NamesAreForPeople(Forbidden):
+    """Names and addresses are shown to people who signed in, not to keys and devices."""
+
+    code = "NAMES_ARE_FOR_PEOPLE"
+    next_step = "Sign in as yourself to look for somebody by name."

@@ -295,6 +295,10 @@ class Verdict(msgspec.Struct, frozen=True):
     duplicate: Duplicate | None = None
 
 
+CHECKIN_DUPLICATE: Final = "CHECKIN_DUPLICATE"
+"""As the log calls a second scan (CF-11)."""
+
+
 class Checkin(msgspec.Struct, frozen=True):
     """One row of the log of doors."""
 
@@ -319,6 +323,15 @@ class Checkin(msgspec.Struct, frozen=True):
     lease_id: UUID | None
     scan_key: str | None
     correlation_id: UUID
+
+    @property
+    def counted_as(self) -> str:
+        """Under which count of its minute."""
+        if self.action == "UNDO":
+            return "undone"
+        if self.admitted:
+            return "admitted"
+        return "duplicate" if self.reason_code == CHECKIN_DUPLICATE else "denied"
 
 
 class Tally(msgspec.Struct, frozen=True):

@@ -4,6 +4,7 @@ from admitone.entitlements import handlers, routes
 from admitone.entitlements.facts import FACTS
 from admitone.entitlements.model import ENTITLEMENT
 from admitone.entitlements.port import KINDS
+from admitone.entitlements.routes.lists import SEARCHES_PER_PERSON
 from admitone.kernel import figures
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
@@ -13,7 +14,7 @@ MODULE = Module(
     name="entitlements",
     contracts=routes.CONTRACTS,
     permissions=routes.PERMISSIONS,
-    limits=figures.SCANS_PER_DEVICE,
+    limits=(*figures.SCANS_PER_DEVICE, SEARCHES_PER_PERSON),
     jobs=handlers.JOBS,
     subscriptions=handlers.SUBSCRIPTIONS,
     tables=(

@@ -7,7 +7,6 @@ the door is told, the log and the count of the minute commit together.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 import msgspec
 
@@ -16,6 +15,7 @@ from admitone.entitlements.commands.watching import watch
 from admitone.entitlements.errors import ScannerClosed
 from admitone.entitlements.facts import CheckinConsumed, CheckinDenied, CheckinDuplicate, of_checkin
 from admitone.entitlements.model import (
+    CHECKIN_DUPLICATE,
     DUPLICATES,
     Checkin,
     CheckinId,
@@ -38,9 +38,6 @@ from admitone.kernel import audit
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
-
-CHECKIN_DUPLICATE: Final = "CHECKIN_DUPLICATE"
-"""As the log calls a second scan (CF-11)."""
 
 
 @command()
@@ -191,17 +188,9 @@ def tallies_of(rows: Iterable[Checkin]) -> list[Tally]:
         place = Tally(row.event_id, row.device, row.at.replace(second=0, microsecond=0), row.gate, row.session_id or "")
         key = (place.event_id, place.device, place.minute.isoformat(), place.gate, place.session_id)
         counts = sums.setdefault(key, dict.fromkeys(("admitted", "undone", "duplicate", "denied"), 0))
-        counts[_counted_as(row)] += 1
+        counts[row.counted_as] += 1
         places[key] = place
     return [msgspec.structs.replace(place, **sums[key]) for key, place in sorted(places.items())]
-
-
-def _counted_as(row: Checkin) -> str:
-    if row.action == "UNDO":
-        return "undone"
-    if row.admitted:
-        return "admitted"
-    return "duplicate" if row.reason_code == CHECKIN_DUPLICATE else "denied"
 
 
 def _audited(scan: Scan, row: Checkin) -> audit.Entry:

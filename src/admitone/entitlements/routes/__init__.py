@@ -1,6 +1,6 @@
 """Entitlements at the edge."""
 
-from admitone.entitlements.routes import doors, live, venue
+from admitone.entitlements.routes import doors, exporting, lists, live, venue
 
-CONTRACTS = (*doors.CONTRACTS, *venue.CONTRACTS, *live.CONTRACTS)
+CONTRACTS = (*doors.CONTRACTS, *venue.CONTRACTS, *live.CONTRACTS, *lists.CONTRACTS, *exporting.CONTRACTS)
 PERMISSIONS = doors.PERMISSIONS
