@@ -1,6 +1,13 @@
 """Entitlements at the edge."""
 
-from admitone.entitlements.routes import doors, exporting, lists, live, venue
+from admitone.entitlements.routes import doors, exporting, lists, live, venue, why
 
-CONTRACTS = (*doors.CONTRACTS, *venue.CONTRACTS, *live.CONTRACTS, *lists.CONTRACTS, *exporting.CONTRACTS)
+CONTRACTS = (
+    *doors.CONTRACTS,
+    *venue.CONTRACTS,
+    *live.CONTRACTS,
+    *lists.CONTRACTS,
+    *exporting.CONTRACTS,
+    *why.CONTRACTS,
+)
 PERMISSIONS = doors.PERMISSIONS

@@ -86,6 +86,16 @@ FIND_CHECKINS = f"""
 """  # noqa: S608, of constants
 
 
+LIST_OF_RIGHT = f"""
+    SELECT {CHECKIN_COLUMNS}
+      FROM entitlements.checkin
+     WHERE organization_id = $1
+       AND entitlement_id = $2
+     ORDER BY id
+     LIMIT $3
+"""  # noqa: S608, of constants
+
+
 # Entries that were not undone, in their order. A right has few.
 FIND_STANDING = """
     SELECT c.entitlement_id, c.id, c.at, c.gate
@@ -142,6 +152,11 @@ async def find_latest(tx: Tx, entitlements: Collection[EntitlementId]) -> dict[E
 async def find_checkins(tx: Tx, ids: Collection[CheckinId]) -> dict[CheckinId, Checkin]:
     rows = await tx.fetch(FIND_CHECKINS, sorted(each.uuid for each in ids))
     return {CheckinId(row["id"]): checkin_of(row) for row in rows}
+
+
+async def list_of_right(tx: Tx, entitlement: EntitlementId, most: int) -> list[Checkin]:
+    """All that happened with it, also what was refused, the first one first."""
+    return [checkin_of(row) for row in await tx.fetch(LIST_OF_RIGHT, entitlement.uuid, most)]
 
 
 async def list_standing(tx: Tx, entitlements: Collection[EntitlementId]) -> dict[EntitlementId, list[Entry]]:

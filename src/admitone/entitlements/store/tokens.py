@@ -43,6 +43,16 @@ FIND_LIVE = f"""
 """  # noqa: S608, of constants
 
 
+LIST_OF_RIGHT = f"""
+    SELECT {COLUMNS}
+      FROM entitlements.token
+     WHERE organization_id = $1
+       AND entitlement_id = $2
+     ORDER BY epoch
+     LIMIT $3
+"""  # noqa: S608, of constants
+
+
 REVOKE = """
     UPDATE entitlements.token
        SET revoked_at = $3
@@ -77,6 +87,11 @@ async def list_live(tx: Tx, entitlements: Collection[EntitlementId], now: dateti
     for row in await tx.fetch(FIND_LIVE, sorted(each.uuid for each in entitlements), now):
         live[EntitlementId(row["entitlement_id"])].append(token_of(row))
     return live
+
+
+async def list_of_right(tx: Tx, entitlement: EntitlementId, most: int) -> list[Token]:
+    """Those that are remembered, in the order in which they were made."""
+    return [token_of(row) for row in await tx.fetch(LIST_OF_RIGHT, entitlement.uuid, most)]
 
 
 async def revoke(tx: Tx, entitlements: Collection[EntitlementId]) -> None:

@@ -8,11 +8,12 @@ from admitone.finance.refunds.model import (
     Reason,
     Refund,
     RefundId,
+    RefundLine,
     RefundState,
     Request,
 )
 from admitone.finance.refunds.planning import CANCELLATION, REFUND, Asked, Cancellation
-from admitone.finance.refunds.store import find_going_back
+from admitone.finance.refunds.store import find_going_back, find_lines, list_of_payment
 
 __all__ = (
     "CANCELLATION",
@@ -25,8 +26,11 @@ __all__ = (
     "Reason",
     "Refund",
     "RefundId",
+    "RefundLine",
     "RefundState",
     "Request",
     "find_going_back",
+    "find_lines",
+    "list_of_payment",
     "request_refunds",
 )

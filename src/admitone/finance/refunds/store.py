@@ -74,6 +74,16 @@ LIST_REFUNDS_IN = f"""
 """  # noqa: S608, of constants
 
 
+LIST_OF_PAYMENT = f"""
+    SELECT {COLUMNS}
+      FROM refunds.refund
+     WHERE organization_id = $1
+       AND payment_id = $2
+     ORDER BY id
+     LIMIT $3
+"""  # noqa: S608, of constants
+
+
 LIST_PLANNED = f"""
     SELECT {COLUMNS}
       FROM refunds.refund
@@ -156,6 +166,11 @@ async def list_refunds(tx: Tx, before: UUID, state: RefundState | None, limit: i
     if state is None:
         return [_refund(row) for row in await tx.fetch(LIST_REFUNDS, before, limit)]
     return [_refund(row) for row in await tx.fetch(LIST_REFUNDS_IN, before, state.value, limit)]
+
+
+async def list_of_payment(tx: Tx, payment: PaymentId, limit: int) -> list[Refund]:
+    """The first one first."""
+    return [_refund(row) for row in await tx.fetch(LIST_OF_PAYMENT, payment.uuid, limit)]
 
 
 async def list_planned(tx: Tx, cancellation: UUID, after: UUID, limit: int) -> list[Refund]:
