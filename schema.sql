@@ -3130,6 +3130,9 @@ CREATE INDEX lease_by_age ON entitlements.lease USING btree (expires_at);
 -- Name: lease_of_event; Type: INDEX; Schema: entitlements; Owner: admitone_owner
 CREATE INDEX lease_of_event ON entitlements.lease USING btree (organization_id, event_id, expires_at);
 
+-- Name: scanner_closed; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX scanner_closed ON entitlements.scanner USING btree (closed_at) WHERE (closed_at IS NOT NULL);
+
 -- Name: tally_by_age; Type: INDEX; Schema: entitlements; Owner: admitone_owner
 CREATE INDEX tally_by_age ON entitlements.tally USING btree (minute);
 
@@ -3807,6 +3810,12 @@ CREATE POLICY relay_all ON entitlements.claimed TO admitone_relay USING (true) W
 
 -- Name: entitlement relay_sweeps; Type: POLICY; Schema: entitlements; Owner: admitone_owner
 CREATE POLICY relay_sweeps ON entitlements.entitlement FOR SELECT TO admitone_relay USING (true);
+
+-- Name: scanner relay_watches; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY relay_watches ON entitlements.scanner FOR SELECT TO admitone_relay USING (true);
+
+-- Name: tally relay_watches; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY relay_watches ON entitlements.tally FOR SELECT TO admitone_relay USING (true);
 
 -- Name: scanner; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE entitlements.scanner ENABLE ROW LEVEL SECURITY;
@@ -4780,6 +4789,7 @@ GRANT UPDATE(revoked_at) ON TABLE entitlements.lease TO admitone_app;
 
 -- Name: TABLE scanner; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE entitlements.scanner TO admitone_app;
+GRANT SELECT ON TABLE entitlements.scanner TO admitone_relay;
 
 -- Name: COLUMN scanner.warned_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(warned_at) ON TABLE entitlements.scanner TO admitone_app;
@@ -4792,6 +4802,7 @@ GRANT UPDATE(opened_at) ON TABLE entitlements.scanner TO admitone_app;
 
 -- Name: TABLE tally; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE entitlements.tally TO admitone_app;
+GRANT SELECT ON TABLE entitlements.tally TO admitone_relay;
 
 -- Name: COLUMN tally.admitted; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(admitted) ON TABLE entitlements.tally TO admitone_app;

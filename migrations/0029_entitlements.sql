@@ -240,10 +240,12 @@ ALTER TABLE entitlements.tally FORCE ROW LEVEL SECURITY;
 CREATE POLICY app_own ON entitlements.tally TO admitone_app
     USING      (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid)
     WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
+CREATE POLICY relay_watches ON entitlements.tally FOR SELECT TO admitone_relay USING (true);
 CREATE POLICY overdue ON entitlements.tally TO admitone_owner
     USING (minute < now() - interval '800 days') WITH CHECK (false);
 GRANT SELECT, INSERT ON entitlements.tally TO admitone_app;
 GRANT UPDATE (admitted, undone, duplicate, denied) ON entitlements.tally TO admitone_app;
+GRANT SELECT ON entitlements.tally TO admitone_relay;
 
 
 -- TENANT: a scanner of which something is remembered, because of what it was shown at an event (SAF-016): that somebody was
@@ -256,15 +258,19 @@ CREATE TABLE entitlements.scanner (
     closed_at       timestamptz,
     -- What it was shown before is forgiven.
     opened_at       timestamptz,
-    PRIMARY KEY (organization_id, event_id, device),
     CHECK (closed_at IS NULL OR opened_at IS NULL)
 );
+-- Those that are closed, of everybody.
+CREATE INDEX scanner_closed ON entitlements.scanner (closed_at) WHERE closed_at IS NOT NULL;
+ALTER TABLE entitlements.scanner ADD PRIMARY KEY (organization_id, event_id, device);
 ALTER TABLE entitlements.scanner ENABLE ROW LEVEL SECURITY;
 ALTER TABLE entitlements.scanner FORCE ROW LEVEL SECURITY;
 CREATE POLICY app_own ON entitlements.scanner TO admitone_app
     USING      (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid)
     WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
+CREATE POLICY relay_watches ON entitlements.scanner FOR SELECT TO admitone_relay USING (true);
 GRANT SELECT, INSERT ON entitlements.scanner TO admitone_app;
+GRANT SELECT ON entitlements.scanner TO admitone_relay;
 GRANT UPDATE (warned_at, closed_at, opened_at) ON entitlements.scanner TO admitone_app;
 
 

@@ -40,6 +40,8 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "payments.gateway_intent"): READ,
     (Role.RELAY, "disputes.dispute"): READ,
     (Role.RELAY, "entitlements.entitlement"): READ,
+    (Role.RELAY, "entitlements.tally"): READ,
+    (Role.RELAY, "entitlements.scanner"): READ,
     (Role.RELAY, "entitlements.claimed"): {"SELECT", "INSERT"},
     (Role.APP, "entitlements.claimed"): READ,
     (Role.RELAY, "payouts.payout"): READ,

@@ -181,6 +181,18 @@ def of_checkin(kind: type[CheckinFact], row: Checkin, **more: Any) -> CheckinFac
     )
 
 
+class ScannerOpened(Fact, frozen=True):
+    """One that had been closed scans again: somebody answers for it."""
+
+    name = "checkin.scanner_opened"
+    version = "1.0.0"
+    subject = ("EVENT", "event_id")
+
+    event_id: str
+    device: str
+    reason_code: str
+
+
 FACTS: Final[tuple[type[Fact], ...]] = (
     *BY_CHANGE.values(),
     CheckinConsumed,
@@ -189,4 +201,5 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     CheckinUndone,
     CheckinIncident,
     CheckinAnomaly,
+    ScannerOpened,
 )

@@ -1,11 +1,12 @@
 """The manifest of entitlements."""
 
-from admitone.entitlements import handlers, routes
-from admitone.entitlements.facts import FACTS
+from admitone.entitlements import alerts, handlers, routes
+from admitone.entitlements.facts import FACTS, CheckinAnomaly
 from admitone.entitlements.model import ENTITLEMENT
 from admitone.entitlements.port import KINDS
 from admitone.entitlements.routes.lists import SEARCHES_PER_PERSON
 from admitone.kernel import figures
+from admitone.kernel.jobs import Subscription
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
 TWO_YEARS = "kept with what was sold for two years after the event; the person goes by scrubbing the identity"
@@ -15,8 +16,11 @@ MODULE = Module(
     contracts=routes.CONTRACTS,
     permissions=routes.PERMISSIONS,
     limits=(*figures.SCANS_PER_DEVICE, SEARCHES_PER_PERSON),
-    jobs=handlers.JOBS,
-    subscriptions=handlers.SUBSCRIPTIONS,
+    jobs=(*handlers.JOBS, alerts.tell_of_anomaly),
+    subscriptions=(*handlers.SUBSCRIPTIONS, Subscription(CheckinAnomaly, alerts.tell_of_anomaly)),
+    alerts=alerts.RULES,
+    sights=(alerts.DOORS,),
+    paces=alerts.PACES,
     tables=(
         Table("entitlement", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TWO_YEARS),
         Table("token", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=30, aged_by="valid_until"),
@@ -30,6 +34,7 @@ MODULE = Module(
     lifecycles=(ENTITLEMENT,),
     facts=FACTS,
     ports=(KINDS,),
+    listed_statements=("store.scanners.SUM_EVERYWHERE", "store.scanners.LIST_CLOSED_EVERYWHERE"),
     listed_indexes=(
         "entitlement_of_owner",
         "entitlement_by_end",
@@ -37,5 +42,6 @@ MODULE = Module(
         "token_by_age",
         "lease_by_age",
         "tally_by_age",
+        "scanner_closed",
     ),
 )

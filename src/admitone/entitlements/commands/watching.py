@@ -7,13 +7,18 @@ minutes, and a fifth closes it, and no other. Whoever opens it again begins anew
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+import msgspec
+
 from admitone.entitlements import policy
-from admitone.entitlements.facts import CheckinAnomaly
+from admitone.entitlements.facts import CheckinAnomaly, ScannerOpened
 from admitone.entitlements.model import Scan, Tally
 from admitone.entitlements.policy import Alarm
 from admitone.entitlements.store import scanners
 from admitone.entitlements.store.scanners import Remembered, Scanner, Shown
+from admitone.kernel import audit
+from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
+from admitone.kernel.errors import Refusal
 from admitone.kernel.scope import Caller
 
 
@@ -59,3 +64,29 @@ async def _sound(tx: Tx, caller: Caller, scanner: Scanner, shown: Shown, alarm: 
             closes_scanner=alarm is Alarm.CLOSE,
         ),
     )
+
+
+class Opening(msgspec.Struct, frozen=True):
+    """Somebody answers for a scanner that was closed."""
+
+    caller: Caller
+    event_id: str
+    device: str
+    reason_code: str
+
+
+@command()
+async def open_scanners(tx: Tx, openings: Sequence[Opening]) -> list[bool | Refusal]:
+    """Whether each was closed until then; what is open stays open."""
+    opened: list[bool | Refusal] = []
+    for each in openings:
+        was_closed = await scanners.reopen(tx, (each.event_id, each.device))
+        opened.append(was_closed)
+        if was_closed:
+            subject = f"{each.event_id}:{each.device}"
+            await audit.record(tx, [audit.Entry(each.caller, "entitlements.open_scanner", subject, each.reason_code)])
+            tx.publish(
+                each.caller,
+                ScannerOpened(event_id=each.event_id, device=each.device, reason_code=each.reason_code),
+            )
+    return opened

@@ -1,6 +1,6 @@
 """Entitlements at the edge."""
 
-from admitone.entitlements.routes import doors, exporting, lists, live, venue, why
+from admitone.entitlements.routes import doors, exporting, lists, live, scanners, venue, why
 
 CONTRACTS = (
     *doors.CONTRACTS,
@@ -9,5 +9,6 @@ CONTRACTS = (
     *lists.CONTRACTS,
     *exporting.CONTRACTS,
     *why.CONTRACTS,
+    *scanners.CONTRACTS,
 )
 PERMISSIONS = doors.PERMISSIONS

@@ -3,11 +3,12 @@
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple
+from uuid import UUID
 
 import msgspec
 
 from admitone.entitlements.model import Tally
-from admitone.kernel.db import Tx
+from admitone.kernel.db import PlatformTx, Tx
 
 Scanner = tuple[str, str]
 """One device at one event."""
@@ -90,6 +91,51 @@ OPEN = """
 """
 
 
+SUM_BY_DEVICE = """
+    SELECT device, max(minute) AS last_minute, max(gate) AS gate,
+           sum(admitted + duplicate + denied)::bigint AS scans, sum(duplicate + denied)::bigint AS refused,
+           COALESCE(sum(admitted + duplicate + denied) FILTER (WHERE minute > $3), 0)::bigint AS recent_scans,
+           COALESCE(sum(duplicate + denied) FILTER (WHERE minute > $3), 0)::bigint AS recent_refused
+      FROM entitlements.tally
+     WHERE organization_id = $1
+       AND event_id = $2
+     GROUP BY device
+     ORDER BY device
+     LIMIT $4
+"""
+
+
+LIST_SCANNERS = """
+    SELECT event_id, device, warned_at, closed_at, opened_at
+      FROM entitlements.scanner
+     WHERE organization_id = $1
+       AND event_id = $2
+     ORDER BY device
+     LIMIT $3
+"""
+
+
+# Of everybody, for whoever watches.
+SUM_EVERYWHERE = """
+    SELECT organization_id, event_id, device, sum(admitted + duplicate + denied)::bigint AS scans,
+           sum(duplicate)::bigint AS duplicates, sum(denied)::bigint AS denied
+      FROM entitlements.tally
+     WHERE minute > $1
+     GROUP BY organization_id, event_id, device
+     ORDER BY 4 DESC
+     LIMIT $2
+"""
+
+
+LIST_CLOSED_EVERYWHERE = """
+    SELECT organization_id, event_id, device, closed_at
+      FROM entitlements.scanner
+     WHERE closed_at > $1
+     ORDER BY closed_at DESC
+     LIMIT $2
+"""
+
+
 async def sum_recent(tx: Tx, since: Mapping[Scanner, datetime]) -> dict[Scanner, Shown]:
     """What each was shown in the minutes that began after its instant."""
     if not since:
@@ -123,3 +169,52 @@ async def close(tx: Tx, scanner: Scanner) -> bool:
 async def reopen(tx: Tx, scanner: Scanner) -> bool:
     """Whether it was closed."""
     return await tx.execute(OPEN, *scanner, tx.now) > 0
+
+
+class Used(NamedTuple):
+    """What one device was shown at an event, in all and of late."""
+
+    device: str
+    last_minute: datetime
+    gate: str
+    scans: int
+    refused: int
+    recent_scans: int
+    recent_refused: int
+
+
+async def sum_by_device(tx: Tx, event: str, lately: datetime, most: int) -> list[Used]:
+    return [Used(*row) for row in await tx.fetch(SUM_BY_DEVICE, event, lately, most)]
+
+
+async def list_scanners(tx: Tx, event: str, most: int) -> dict[str, Remembered]:
+    """What is remembered of those of an event, by device."""
+    rows = await tx.fetch(LIST_SCANNERS, event, most)
+    return {row["device"]: Remembered(row["warned_at"], row["closed_at"], row["opened_at"]) for row in rows}
+
+
+class Busy(NamedTuple):
+    """What one scanner somewhere was shown of late."""
+
+    organization: UUID
+    event: str
+    device: str
+    scans: int
+    duplicates: int
+    denied: int
+
+
+async def sum_everywhere(tx: PlatformTx, since: datetime, most: int) -> list[Busy]:
+    """The busiest first."""
+    return [Busy(*row) for row in await tx.fetch(SUM_EVERYWHERE, since, most)]
+
+
+class Closed(NamedTuple):
+    organization: UUID
+    event: str
+    device: str
+    closed_at: datetime
+
+
+async def list_closed_everywhere(tx: PlatformTx, since: datetime, most: int) -> list[Closed]:
+    return [Closed(*row) for row in await tx.fetch(LIST_CLOSED_EVERYWHERE, since, most)]
