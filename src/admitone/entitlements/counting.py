@@ -54,9 +54,17 @@ class Doors(msgspec.Struct, frozen=True):
     """With who is expected."""
 
 
+# Apart, because those who follow them ask for each as often as it is cheap.
+async def count_gates(tx: Tx, event: str) -> list[Counted]:
+    return await counts.sum_by_gate(tx, event, MOST)
+
+
+async def count_expected(tx: Tx, event: str) -> dict[str, int]:
+    return await counts.count_expected(tx, event, MOST)
+
+
 async def count_doors(tx: Tx, event: str) -> Doors:
-    counted = await counts.sum_by_gate(tx, event, MOST)
-    return doors_of(counted, await counts.count_expected(tx, event, MOST))
+    return doors_of(await count_gates(tx, event), await count_expected(tx, event))
 
 
 def doors_of(counted: list[Counted], expected: dict[str, int]) -> Doors:

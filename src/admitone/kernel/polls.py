@@ -1,9 +1,10 @@
-"""Polls: what a query says, followed for as long as somebody listens.
+"""Polls: what queries say, followed for as long as somebody listens.
 
 Promise: whoever follows the same query in the same process shares the asking: the database is asked once for all of
-them, about every second, and by nobody when nobody listens. A listener hears what it says at once, and then whenever it
-says something else; one who is slow misses what was in between, and holds up nobody. What takes long is asked less
-often: never more than a twentieth of the time is spent asking. A database that is away ends no following.
+them, about every second, and by nobody when nobody listens. A listener hears what its queries say as soon as all have
+spoken, and then whenever one says something else; one who is slow misses what was in between, and holds up nobody. What
+takes long is asked less often: never more than a twentieth of the time is spent asking. A database that is away ends no
+following.
 """
 
 import asyncio
@@ -25,29 +26,37 @@ FOLLOWED_SECONDS: Final = 60.0
 """After that a listener must come again, and be asked again whether it may."""
 
 Query = Callable[..., Awaitable[Any]]
+Question = tuple[Any, ...]
+"""A query, and what it takes besides the transaction."""
+
+
+class Bell:
+    """Rings for everybody who waits."""
+
+    def __init__(self) -> None:
+        self._ringing = asyncio.Event()
+
+    def ring(self) -> None:
+        ringing, self._ringing = self._ringing, asyncio.Event()
+        ringing.set()
+
+    async def heard(self) -> None:
+        await self._ringing.wait()
 
 
 class Poll:
     """One query, and what it said last."""
 
-    def __init__(self, ask: Callable[[], Awaitable[Any]]) -> None:
+    def __init__(self, ask: Callable[[], Awaitable[Any]], bell: Bell) -> None:
         self.listeners = 0
-        self._ask = ask
-        self._said: Any = None
-        self._times = 0
+        self.said: Any = None
+        self.times = 0
         """How often it said something new."""
-        self._failure: BaseException | None = None
-        self._changed = asyncio.Event()
+        self.failure: BaseException | None = None
+        self._ask = ask
+        self._bell = bell
         # Of nobody's request: what is logged here is not about the first who came.
         self._asking = asyncio.get_running_loop().create_task(self._ask_again_and_again(), context=Context())
-
-    async def next_after(self, times: int) -> tuple[int, Any]:
-        """What it says, once it has said something new more often than that."""
-        while self._times <= times and self._failure is None:
-            await self._changed.wait()
-        if self._failure is not None:
-            raise self._failure
-        return self._times, self._said
 
     async def stop(self) -> None:
         self._asking.cancel()
@@ -62,18 +71,17 @@ class Poll:
             except Unavailable:
                 logger().warning("poll.database_away")
             except Exception as bug:  # noqa: BLE001  It is raised to everybody who listens.
-                self._failure = bug
-                self._changed.set()
+                self.failure = bug
+                self._bell.ring()
                 return
             await asyncio.sleep(max(EVERY_SECONDS, SHARE * (monotonic() - began)))
 
     def _hear(self, said: Any) -> None:
-        if self._times and said == self._said:
+        if self.times and said == self.said:
             return
-        self._said = said
-        self._times += 1
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
+        self.said = said
+        self.times += 1
+        self._bell.ring()
 
 
 class Polls:
@@ -81,29 +89,46 @@ class Polls:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._bell = Bell()
         self._polls: dict[Hashable, Poll] = {}
 
     def __len__(self) -> int:
         return len(self._polls)
 
-    async def follow(self, scope: Scope | IdentityScope, query: Query, *args: Any) -> AsyncIterator[Any]:
-        """What the query says, and says next, for a while."""
-        name = (scope, query, args)
-        poll = self._polls.get(name)
-        if poll is None:
-            poll = self._polls[name] = Poll(lambda: self._database.read(scope, query, *args))
-        poll.listeners += 1
-        until, times = monotonic() + FOLLOWED_SECONDS, 0
+    async def follow(self, scope: Scope | IdentityScope, *questions: Question) -> AsyncIterator[tuple[Any, ...]]:
+        """What each of them says, and says next, for a while."""
+        polls = [self._begin(scope, question) for question in questions]
+        until, seen = monotonic() + FOLLOWED_SECONDS, [0]
         try:
             while True:
+                times = [poll.times for poll in polls]
+                if failure := next((poll.failure for poll in polls if poll.failure), None):
+                    raise failure
+                if all(times) and times != seen:
+                    seen = times
+                    yield tuple(poll.said for poll in polls)
+                    continue
                 try:
                     async with asyncio.timeout(until - monotonic()):
-                        times, said = await poll.next_after(times)
+                        await self._bell.heard()
                 except TimeoutError:
                     return
-                yield said
         finally:
-            poll.listeners -= 1
-            if not poll.listeners and self._polls.get(name) is poll:
-                del self._polls[name]
-                await poll.stop()
+            for question in questions:
+                await self._leave(scope, question)
+
+    def _begin(self, scope: Scope | IdentityScope, question: Question) -> Poll:
+        poll = self._polls.get((scope, question))
+        if poll is None:
+            query, *args = question
+            poll = Poll(lambda: self._database.read(scope, query, *args), self._bell)
+            self._polls[scope, question] = poll
+        poll.listeners += 1
+        return poll
+
+    async def _leave(self, scope: Scope | IdentityScope, question: Question) -> None:
+        poll = self._polls[scope, question]
+        poll.listeners -= 1
+        if not poll.listeners:
+            del self._polls[scope, question]
+            await poll.stop()

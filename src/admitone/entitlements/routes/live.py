@@ -5,7 +5,7 @@ from contextlib import aclosing
 from datetime import datetime
 from typing import Any, Final, cast
 
-from admitone.entitlements.counting import Doors, Flow, count_doors
+from admitone.entitlements.counting import Doors, Flow, count_doors, count_expected, count_gates, doors_of
 from admitone.entitlements.routes.doors import CHECKIN_R, DoorId, contract
 from admitone.entitlements.store.counts import Quarter, sum_by_quarter
 from admitone.kernel.clock import utc
@@ -99,9 +99,10 @@ async def watch(call: Call, request: EventRequest) -> AsyncIterator[Event]:
 
 
 async def _events(call: Call, event: str) -> AsyncIterator[Event]:
-    async with aclosing(cast("Any", call.follow(count_doors, event))) as said:
-        async for doors in said:
-            yield Event("counts", CountsAnswer.of(event, doors))
+    following = call.follow((count_gates, event), (count_expected, event))
+    async with aclosing(cast("Any", following)) as said:
+        async for counted, expected in said:
+            yield Event("counts", CountsAnswer.of(event, doors_of(counted, expected)))
 
 
 counts = looking(

@@ -23,7 +23,7 @@ from admitone.kernel.idempotency import Keyed
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.limits import Hit
 from admitone.kernel.patience import Patience
-from admitone.kernel.polls import Polls
+from admitone.kernel.polls import Polls, Question
 from admitone.kernel.scope import Caller, IdentityScope, PeopleScope, PlatformScope, Scope
 from admitone.kernel.words import Language, Words, choose
 
@@ -165,9 +165,10 @@ class Call:
         except TimeoutError:
             raise Unavailable() from None
 
-    def follow(self, query: Callable[..., Awaitable[Result]], *args: Any) -> AsyncIterator[Result]:
-        """What the query says now, and whenever it says something else; everybody who follows it shares the asking."""
-        return self._ground.polls.follow(self._reading_scope(), query, *args)
+    def follow(self, *questions: Question) -> AsyncIterator[tuple[Any, ...]]:
+        """What each query says now, with what it takes, and whenever one says something else; whoever follows the same
+        shares the asking."""
+        return self._ground.polls.follow(self._reading_scope(), *questions)
 
     async def _answered(self, submitted: Awaitable[Answered[Outcome]], keyed: Keyed | None) -> Outcome:
         try:
