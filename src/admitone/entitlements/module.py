@@ -1,10 +1,11 @@
 """The manifest of entitlements."""
 
-from admitone.entitlements import routes
+from admitone.entitlements import errands, routes
 from admitone.entitlements.facts import FACTS
 from admitone.entitlements.model import ENTITLEMENT
 from admitone.entitlements.port import KINDS
 from admitone.kernel import figures
+from admitone.kernel.jobs import Schedule
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
 TWO_YEARS = "kept with what was sold for two years after the event; the person goes by scrubbing the identity"
@@ -24,9 +25,12 @@ MODULE = Module(
         Table("closed_scanner", TableClass.TENANT, kept_because="so few, and staff open and close them"),
         Table("claimed", TableClass.PLATFORM, Privacy.PSEUDONYMOUS, kept_because="a guest stays who it became"),
     ),
+    jobs=(errands.renew_codes,),
+    schedules=(Schedule("entitlements.renew_codes", "*/15 * * * *", errands.renew_codes),),
     lifecycles=(ENTITLEMENT,),
     facts=FACTS,
     ports=(KINDS,),
+    listed_statements=("store.sweeping.LIST_UNCODED",),
     listed_indexes=(
         "entitlement_of_owner",
         "entitlement_by_end",

@@ -5,7 +5,7 @@ nothing is asked of whatever the right came from. What a right stands at follows
 from why it is held, whatever came first.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
@@ -23,6 +23,7 @@ from admitone.entitlements.model import (
     Token,
     TokenState,
     Way,
+    codes_of,
 )
 from admitone.finance.sources.api import SourceType
 
@@ -118,6 +119,19 @@ def status_of(
     if now > entitlement.valid_until:
         return Status.EXPIRED
     return Status.SUSPENDED if held_for else Status.ACTIVE
+
+
+def seen_as(entitlement: Entitlement, now: datetime) -> Status:
+    """Where its owner sees it stand: what is over is over, also before anybody has come by to write that down."""
+    is_open = entitlement.status in (Status.PENDING, Status.ACTIVE, Status.SUSPENDED)
+    return Status.EXPIRED if is_open and now > entitlement.valid_until else entitlement.status
+
+
+def code_to_show(tokens: Sequence[Token], keys: Collection[int], spare: timedelta, now: datetime) -> Token | None:
+    """The oldest code that is good for longer than `spare`, and of which we still have the key: a code is shown until
+    it is about to end, and then the next one. None: it is time to make the next one."""
+    live = (each for each in codes_of(tokens, now) if each.key_version in keys)
+    return next((each for each in live if each.valid_until - spare > now), None)
 
 
 class Alarm(StrEnum):
