@@ -1,4 +1,4 @@
-"""What is seen to later, over all organisations: the next codes.
+"""What is seen to later, over all organisations: the next codes, what is over, and what guests had who are users now.
 
 Promise: the relay finds what must be seen to, by an index and without locking anything; each organisation's is then
 done in a transaction of its own that looks again. So running twice, late or half is harmless, and what one organisation
@@ -10,13 +10,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Final
 
+from admitone.entitlements.commands.changing import Claim, claim, expire
 from admitone.entitlements.commands.renewing import AHEAD, Renewal, renew
 from admitone.entitlements.model import EntitlementId
 from admitone.entitlements.store import sweeping
 from admitone.entitlements.store.sweeping import SWEEPING, After, Left
+from admitone.foundation.identity.facts import GuestClaimed
 from admitone.kernel.db import Tx
 from admitone.kernel.ids import OrganizationId
-from admitone.kernel.jobs import Delivered, Desk, Lane, errand
+from admitone.kernel.jobs import Delivered, Desk, Job, Lane, Priority, enqueue, errand
+from admitone.kernel.jobs.model import Finish
 from admitone.kernel.jobs.schedules import Firing
 from admitone.kernel.scope import Scope
 from admitone.kernel.telemetry import logger
@@ -28,6 +31,8 @@ PAGE: Final = 1_000
 AT_A_TIME: Final = 200
 """In one transaction: doors wait for none of them for long."""
 AT_ONCE: Final = 4
+STRAGGLING: Final = timedelta(minutes=2)
+"""Longer than any transaction of ours is left open."""
 LONGEST_RUN: Final = timedelta(seconds=480)
 """How long a sweep begins new pages; the last of them is over before its time is."""
 
@@ -47,6 +52,57 @@ async def renew_codes(desk: Desk, firing: Delivered[Firing]) -> None:  # noqa: A
         await renew(tx, [Renewal(own, AHEAD) for own in ids])
 
     await _sweep(desk, page, see_to)
+
+
+@errand("entitlements.expire", lane=SWEEPS, seconds=600)
+async def expire_rights(desk: Desk, firing: Delivered[Firing]) -> None:
+    """Whose time is over (ENT-018)."""
+
+    async def page(after: After) -> list[Left]:
+        return await desk.database.read(SWEEPING, sweeping.list_over, after, PAGE)
+
+    async def see_to(tx: Tx, ids: Sequence[EntitlementId]) -> None:
+        await expire(tx, ids, firing.caller)
+
+    await _sweep(desk, page, see_to)
+
+
+# -- Guests who are somebody
+
+
+@errand("entitlements.claim", lane=SWEEPS, priority=Priority.CRITICAL, seconds=600)
+async def claim_rights(desk: Desk, told: Delivered[GuestClaimed]) -> Finish:
+    """First it is written down who the guest is, so that whatever is granted from now on is the user's; then what was
+    granted before is moved; and once more for what somebody was granting at that very time, and committed after."""
+    guest, user = told.payload.guest_id, told.payload.user_id
+    await desk.database.run(SWEEPING, lambda tx: sweeping.insert_claimed(tx, guest, user))
+    await _claim(desk, told)
+
+    async def again(tx: Tx) -> None:
+        key, when = f"entitlements.claim_rest:{told.key}", tx.now + STRAGGLING
+        await enqueue(tx, [Job.of(claim_rest, told.payload, told.caller, key=key, run_at=when)])
+
+    return again
+
+
+@errand("entitlements.claim_rest", lane=SWEEPS, priority=Priority.CRITICAL, seconds=600)
+async def claim_rest(desk: Desk, told: Delivered[GuestClaimed]) -> None:
+    await _claim(desk, told)
+
+
+async def _claim(desk: Desk, told: Delivered[GuestClaimed]) -> None:
+    guest, user = told.payload.guest_id, told.payload.user_id
+
+    async def page(after: After) -> list[Left]:
+        return await desk.database.read(SWEEPING, sweeping.list_of_owner, guest, after, PAGE)
+
+    async def see_to(tx: Tx, ids: Sequence[EntitlementId]) -> None:
+        await claim(tx, [Claim(told.caller, own, guest, user) for own in ids])
+
+    await _sweep(desk, page, see_to)
+
+
+# -- Page after page
 
 
 async def _sweep(desk: Desk, page: Page, see_to: SeeTo) -> None:

@@ -4,8 +4,9 @@ from admitone.entitlements import errands, routes
 from admitone.entitlements.facts import FACTS
 from admitone.entitlements.model import ENTITLEMENT
 from admitone.entitlements.port import KINDS
+from admitone.foundation.identity.facts import GuestClaimed
 from admitone.kernel import figures
-from admitone.kernel.jobs import Schedule
+from admitone.kernel.jobs import Schedule, Subscription
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
 TWO_YEARS = "kept with what was sold for two years after the event; the person goes by scrubbing the identity"
@@ -25,12 +26,20 @@ MODULE = Module(
         Table("closed_scanner", TableClass.TENANT, kept_because="so few, and staff open and close them"),
         Table("claimed", TableClass.PLATFORM, Privacy.PSEUDONYMOUS, kept_because="a guest stays who it became"),
     ),
-    jobs=(errands.renew_codes,),
-    schedules=(Schedule("entitlements.renew_codes", "*/15 * * * *", errands.renew_codes),),
+    jobs=(errands.renew_codes, errands.expire_rights, errands.claim_rights, errands.claim_rest),
+    subscriptions=(Subscription(GuestClaimed, errands.claim_rights),),
+    schedules=(
+        Schedule("entitlements.renew_codes", "*/15 * * * *", errands.renew_codes),
+        Schedule("entitlements.expire", "*/5 * * * *", errands.expire_rights),
+    ),
     lifecycles=(ENTITLEMENT,),
     facts=FACTS,
     ports=(KINDS,),
-    listed_statements=("store.sweeping.LIST_UNCODED",),
+    listed_statements=(
+        "store.sweeping.LIST_UNCODED",
+        "store.sweeping.LIST_OVER",
+        "store.sweeping.LIST_OF_OWNER",
+    ),
     listed_indexes=(
         "entitlement_of_owner",
         "entitlement_by_end",

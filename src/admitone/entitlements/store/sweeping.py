@@ -8,7 +8,7 @@ import msgspec
 
 from admitone.entitlements.model import EntitlementId
 from admitone.kernel.db import PlatformTx, Record
-from admitone.kernel.ids import OrganizationId
+from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import PlatformScope, Role
 
 SWEEPING: Final = PlatformScope("see to rights whose time or whose code ends", Role.RELAY)
@@ -26,6 +26,34 @@ LIST_UNCODED = """
        AND (valid_from, id) > ($4, $5)
      ORDER BY valid_from, id
      LIMIT $6
+"""
+
+
+LIST_OVER = """
+    SELECT organization_id, id, valid_until AS at
+      FROM entitlements.entitlement
+     WHERE status IN ('PENDING', 'ACTIVE', 'SUSPENDED')
+       AND valid_until < $1
+       AND (valid_until, id) > ($2, $3)
+     ORDER BY valid_until, id
+     LIMIT $4
+"""
+
+
+LIST_OF_OWNER = """
+    SELECT organization_id, id, valid_until AS at
+      FROM entitlements.entitlement
+     WHERE identity_id = $1
+       AND (valid_until, id) > ($2, $3)
+     ORDER BY valid_until, id
+     LIMIT $4
+"""
+
+
+INSERT_CLAIMED = """
+    INSERT INTO entitlements.claimed (guest_id, user_id, claimed_at)
+    VALUES ($1, $2, $3)
+        ON CONFLICT (guest_id) DO NOTHING
 """
 
 
@@ -51,6 +79,19 @@ async def list_uncoded(tx: PlatformTx, near: timedelta, ahead: timedelta, after:
     """What can be used, or can be soon, and whose code ends soon."""
     rows = await tx.fetch(LIST_UNCODED, tx.now + near, tx.now, tx.now + ahead, after.at, after.id, limit)
     return [_left(row) for row in rows]
+
+
+async def list_over(tx: PlatformTx, after: After, limit: int) -> list[Left]:
+    """Whose time is over, and of which that is not written down."""
+    return [_left(row) for row in await tx.fetch(LIST_OVER, tx.now, after.at, after.id, limit)]
+
+
+async def list_of_owner(tx: PlatformTx, owner: IdentityId, after: After, limit: int) -> list[Left]:
+    return [_left(row) for row in await tx.fetch(LIST_OF_OWNER, owner.uuid, after.at, after.id, limit)]
+
+
+async def insert_claimed(tx: PlatformTx, guest: IdentityId, user: IdentityId) -> None:
+    await tx.execute(INSERT_CLAIMED, guest.uuid, user.uuid, tx.now)
 
 
 def _left(row: Record) -> Left:
