@@ -246,9 +246,9 @@ DUPLICATES: Final = frozenset({Reason.ALREADY_CONSUMED, Reason.REENTRY_WINDOW_PA
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Which door it is."""
+    """Which door it is. What belongs to no event, such as a booking, is let in where none is named."""
 
-    event_id: str
+    event_id: str | None
     session_id: str | None = None
     gate: str = ""
     device: str = ""
@@ -256,7 +256,7 @@ class Place(msgspec.Struct, frozen=True):
     @property
     def scanner(self) -> tuple[str, str]:
         """Who is watched, and closed: one device at one event."""
-        return (self.event_id, self.device)
+        return (self.event_id or "", self.device)
 
 
 class Scan(msgspec.Struct, frozen=True):

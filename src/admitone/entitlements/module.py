@@ -5,7 +5,6 @@ from admitone.entitlements.facts import FACTS
 from admitone.entitlements.model import ENTITLEMENT
 from admitone.entitlements.port import KINDS
 from admitone.foundation.identity.facts import GuestClaimed
-from admitone.kernel import figures
 from admitone.kernel.jobs import Schedule, Subscription
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
@@ -15,7 +14,7 @@ MODULE = Module(
     name="entitlements",
     contracts=routes.CONTRACTS,
     permissions=routes.PERMISSIONS,
-    limits=figures.SCANS_PER_DEVICE,
+    limits=routes.LIMITS,
     tables=(
         Table("entitlement", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TWO_YEARS),
         Table("token", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=30, aged_by="valid_until"),
@@ -36,6 +35,9 @@ MODULE = Module(
     facts=FACTS,
     ports=(KINDS,),
     listed_statements=(
+        "store.wallets.FIND_OWN",
+        "store.wallets.LIST_COMING",
+        "store.wallets.LIST_PAST",
         "store.sweeping.LIST_UNCODED",
         "store.sweeping.LIST_OVER",
         "store.sweeping.LIST_OF_OWNER",

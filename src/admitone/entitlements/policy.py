@@ -127,6 +127,11 @@ def seen_as(entitlement: Entitlement, now: datetime) -> Status:
     return Status.EXPIRED if is_open and now > entitlement.valid_until else entitlement.status
 
 
+def may_confirm(entitlement: Entitlement) -> bool:
+    """Whether its owner may say that they were there (ENT-013)."""
+    return entitlement.source.type is SourceType.BOOKING and Method.MANUAL in entitlement.methods
+
+
 def code_to_show(tokens: Sequence[Token], keys: Collection[int], spare: timedelta, now: datetime) -> Token | None:
     """The oldest code that is good for longer than `spare`, and of which we still have the key: a code is shown until
     it is about to end, and then the next one. None: it is time to make the next one."""

@@ -1,6 +1,8 @@
 """Entitlements at the edge."""
 
-from admitone.entitlements.routes import doors
+from admitone.entitlements.routes import doors, wallet
+from admitone.kernel import figures
 
-CONTRACTS = (*doors.CONTRACTS,)
+CONTRACTS = (*doors.CONTRACTS, *wallet.CONTRACTS)
 PERMISSIONS = doors.PERMISSIONS
+LIMITS = (*figures.SCANS_PER_DEVICE, *wallet.LIMITS)

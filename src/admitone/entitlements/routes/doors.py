@@ -149,8 +149,9 @@ async def scan(call: Call, request: ConsumeRequest) -> VerdictAnswer:
 
 class ManualRequest(Wire):
     entitlement_id: EntitlementId
-    event_id: DoorId
     idempotency_key: IdempotencyKey
+    event_id: DoorId | None = None
+    """Left out for what belongs to none: a booking is marked as done."""
     session_id: DoorId | None = None
     gate: Gate = ""
     device_id: Device | None = None
@@ -208,7 +209,7 @@ def marks_of(organization: OrganizationId, place: Place) -> tuple[Mark, ...]:
     """Whose refusals are counted: the device's, and the device's at this event."""
     device = by_device(organization, place.device)
     in_a_row, at_event = TICKET.streaks
-    return (Mark(in_a_row, device), Mark(at_event, f"{device}:{place.event_id}"))
+    return (Mark(in_a_row, device), Mark(at_event, f"{device}:{place.event_id or ''}"))
 
 
 # -- Staff prove who they are
