@@ -7,11 +7,14 @@ import asyncpg
 import pytest
 
 from admitone.entitlements import errands
-from admitone.entitlements.commands.changing import Revoking, Suspension, revoke, suspend
+from admitone.entitlements.commands.attending import Attendance, attend
+from admitone.entitlements.commands.changing import Revoking, Suspension, Transfer, revoke, suspend, transfer
 from admitone.entitlements.commands.renewing import Renewal, renew
 from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound
 from admitone.entitlements.kinds import TICKET
-from admitone.entitlements.model import CheckinPolicy, EntitlementId, Hold, Reason, Revocation, Token
+from admitone.entitlements.model import CheckinPolicy, EntitlementId, Hold, Method, Reason, Revocation, Token
+from admitone.entitlements.queries import find_shown
+from admitone.finance.sources.api import Source, SourceType
 from admitone.kernel.crypto import KEYRING, KeyRing
 from admitone.kernel.ids import IdentityId
 from tests.entitlements.rights import Hall, a_hall, all_of
@@ -95,6 +98,19 @@ async def test_only_what_is_active_and_not_over_has_a_next_code(hall: Hall, data
     for unknown in (Renewal(EntitlementId.new(), TICKET.overlap), Renewal(good.id, TICKET.overlap, IdentityId.new())):
         with pytest.raises(EntitlementNotFound):
             await hall.submit(renew, unknown)
+
+
+@pytest.mark.covers("ENT-009")
+async def test_whoever_passed_it_on_this_instant_is_shown_nothing(hall: Hall):
+    """The wallet looked for the right before, as its owner."""
+    ticket, friend = await hall.grant(), IdentityId.new()
+    await hall.submit(transfer, Transfer(hall.staff.caller, ticket.id, friend))
+    assert await hall.database.read(hall.scope, find_shown, ticket.id, ticket.owner) is None
+    assert await hall.database.read(hall.scope, find_shown, ticket.id, friend) is not None
+    booking = await hall.grant(source=Source(SourceType.BOOKING, "b-1"), policy=CheckinPolicy(methods=(Method.MANUAL,)))
+    await hall.submit(transfer, Transfer(hall.staff.caller, booking.id, friend))
+    with pytest.raises(EntitlementNotFound):
+        await hall.submit(attend, Attendance(hall.guest.caller, booking.id, booking.owner))
 
 
 @pytest.mark.covers("ENT-009")

@@ -19,7 +19,7 @@ from admitone.entitlements.commands.changing import (
     transfer,
 )
 from admitone.entitlements.model import CheckinPolicy, Entitlement, Hold, Method, Reason, Revocation
-from admitone.entitlements.routes.wallet import CODES_PER_PERSON
+from admitone.entitlements.routes.wallet import CODES_PER_PERSON, offline_code, phone_pass
 from admitone.finance.sources.api import Source, SourceType
 from admitone.foundation.authority.model import MemberRole
 from admitone.kernel.db import Database
@@ -114,7 +114,8 @@ async def test_whoever_owns_it_is_told_why_it_cannot_be_used_and_not_whom_we_sus
     for hold in (Hold.FRAUD, Hold.INVESTIGATION):
         await hall.submit(suspend, Suspension(hall.staff.caller, watched.id, hold))
     await hall.submit(revoke, Revoking(hall.staff.caller, refunded.id, Revocation.REFUND))
-    kept = await hall.grant(pending=True)
+    kept, ended = await hall.grant(pending=True), datetime.now(UTC) - timedelta(minutes=1)
+    over = await hall.grant(valid_until=ended)
     items = {item["entitlementId"]: item for item in (await seen(site, hall.guest))["items"]}
     assert {
         name: (items[str(each.id)]["status"], items[str(each.id)]["suspendedFor"], items[str(each.id)]["revokedFor"])
@@ -125,7 +126,8 @@ async def test_whoever_owns_it_is_told_why_it_cannot_be_used_and_not_whom_we_sus
         "refunded": ("REVOKED", [], "REFUND"),
         "kept": ("PENDING", [], None),
     }
-    for each, status in ((disputed, "SUSPENDED"), (watched, "SUSPENDED"), (refunded, "REVOKED"), (kept, "PENDING")):
+    useless = {"SUSPENDED": disputed, "REVOKED": refunded, "PENDING": kept, "EXPIRED": over}
+    for status, each in useless.items():
         for form in ("/code", "/code.svg", "/code.png"):
             answer = await ask(site, hall.guest, each, form)
             assert refused(answer) == (409, "ENTITLEMENT_NOT_ACTIVE")
@@ -264,7 +266,8 @@ async def test_passes_and_signed_codes_are_later_whatever_a_switch_says(
     ticket = await hall.grant()
     admin = await a_platform_admin(database, MemberRole.OWNER)
     said = {"reasonCode": "PILOT_APPROVED", "caseReference": "a-1"}
-    for feature, what in (("wallet.passes", "/pass"), ("checkin.offline_codes", "/offline-code")):
+    assert (phone_pass.gate, offline_code.gate) == ("wallet.passes", "checkin.offline_codes")
+    for feature, what in ((phone_pass.gate, "/pass"), (offline_code.gate, "/offline-code")):
         assert refused(await ask(site, hall.guest, ticket, what)) == (403, "FEATURE_DISABLED")
         switch = f"/api/admin/features/{feature}"
         on = await site.post(f"{switch}/on", headers=admin.headers, json=said)

@@ -227,8 +227,6 @@ async def show_code(call: Call, request: OwnRequest) -> CodeAnswer:
     """A wallet that is open asks often, and mostly there is nothing to do but to look."""
     assert call.identity is not None
     right = await _own(call, request.entitlement_id)
-    if right.status is not Status.ACTIVE:
-        raise EntitlementNotActive(status=right.status.value)
     scope, overlap = Scope(right.organization, "show its owner a code"), KINDS()[right.kind].overlap
     token = await call.read(queries.find_shown, right.id, call.identity, scope=scope)
     if token is None:
