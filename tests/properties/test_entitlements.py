@@ -240,7 +240,7 @@ async def halls(database: Database, batcher: Batcher, database_url: str) -> Asyn
 
 
 @pytest.mark.covers("ENT-002", "ENT-009", "ENT-018", "ENT-007")
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     pending=some.booleans(),
     owner=some.sampled_from(["guest", "friend"]),
