@@ -53,7 +53,7 @@ async def owner_of(hall: Hall, right: Entitlement) -> IdentityId:
     return (await hall.find(right.id)).owner
 
 
-@pytest.mark.covers("IDN-004", "ENT-004")
+@pytest.mark.covers("IDN-004")
 async def test_whoever_proves_the_address_has_the_rights_of_its_guest_in_every_organisation(
     hall: Hall, database: Database, superuser: asyncpg.Connection
 ):

@@ -57,7 +57,7 @@ def refused(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["errorCode"]
 
 
-@pytest.mark.covers("EVT-005", "ENT-004", "ENT-001")
+@pytest.mark.covers("EVT-005")
 async def test_a_wallet_holds_what_one_has_everywhere_split_by_the_end_of_its_time(hall: Hall, site: httpx.AsyncClient):
     now, elsewhere = datetime.now(UTC), await a_hall(hall.database, hall.batcher)
     me = hall.guest
@@ -105,7 +105,7 @@ async def test_a_wallet_is_read_page_by_page_and_nothing_is_left_out(hall: Hall,
         assert {*found} == expected
 
 
-@pytest.mark.covers("ENT-002", "ENT-007")
+@pytest.mark.covers("ENT-002", "ENT-009")
 async def test_whoever_owns_it_is_told_why_it_cannot_be_used_and_not_whom_we_suspect(
     hall: Hall, site: httpx.AsyncClient
 ):
@@ -194,7 +194,6 @@ async def test_what_was_disputed_and_won_has_a_code_that_nobody_had_seen(hall: H
     assert (await hall.scan(after)).allow
 
 
-@pytest.mark.covers("ENT-010")
 async def test_whoever_asks_for_codes_too_often_waits(hall: Hall, site: httpx.AsyncClient):
     ticket = await hall.grant()
     most = CODES_PER_PERSON.count

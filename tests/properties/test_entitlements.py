@@ -239,7 +239,7 @@ async def halls(database: Database, batcher: Batcher, database_url: str) -> Asyn
         await by_hour[hour].database.close()
 
 
-@pytest.mark.covers("ENT-002", "ENT-009", "ENT-018", "ENT-007")
+@pytest.mark.covers("ENT-002", "ENT-009", "ENT-018")
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     pending=some.booleans(),
