@@ -11,8 +11,9 @@ from admitone.entitlements.commands.attending import Attendance, attend
 from admitone.entitlements.commands.changing import Revoking, Suspension, Transfer, revoke, suspend, transfer
 from admitone.entitlements.commands.renewing import Renewal, renew
 from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound
-from admitone.entitlements.kinds import TICKET
+from admitone.entitlements.kinds import TICKET, Audience, TokenKind
 from admitone.entitlements.model import CheckinPolicy, EntitlementId, Hold, Method, Reason, Revocation, Token
+from admitone.entitlements.port import KINDS
 from admitone.entitlements.queries import find_shown
 from admitone.finance.sources.api import Source, SourceType
 from admitone.kernel.crypto import KEYRING, KeyRing
@@ -120,6 +121,34 @@ async def test_many_who_ask_at_once_are_shown_the_same_next_code(hall: Hall, dat
         asks = [Renewal(ticket.id, TICKET.overlap, ticket.owner)] * 20
         told: list[Token] = await then.database.run(then.scope, lambda tx: renew(tx, asks))
         assert {each.epoch for each in told} == {2}
+
+
+COUPON = TokenKind(
+    "coupon",
+    life=timedelta(seconds=300),
+    overlap=timedelta(seconds=30),
+    audience=Audience.MERCHANT,
+    offline=False,
+    single_use=True,
+)
+
+
+@pytest.mark.covers("ENT-009")
+async def test_a_code_that_is_good_for_one_use_and_five_minutes_follows_its_own_kind(hall: Hall, database_url: str):
+    with KINDS.wired({kind.name: kind for kind in (TICKET, COUPON)}):
+        right = await a_long_one(hall, kind=COUPON.name)
+        first = await shown(hall, right)
+        assert (await hall.scan(first)).allow
+        assert (await hall.scan(first)).reason is Reason.ALREADY_CONSUMED
+        second = await shown(hall, right)
+        assert second != first
+        assert (await hall.scan(second)).allow
+        third = await shown(hall, right)
+        async with later(hall, database_url, minutes=6) as then:
+            await fires(then, errands.renew_codes)
+            assert (await hall.find(right.id)).epoch == 3, "nobody accepts it without asking, so nobody is in a hurry"
+            assert (await then.scan(third)).reason is Reason.TOKEN_EXPIRED
+            assert (await then.scan(await shown(then, right))).allow
 
 
 @pytest.mark.covers("ENT-009")

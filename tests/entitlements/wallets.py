@@ -13,8 +13,8 @@ from typing import Any
 
 from admitone.entitlements.codes import code_of
 from admitone.entitlements.commands.renewing import Renewal, renew
-from admitone.entitlements.kinds import TICKET
 from admitone.entitlements.model import Entitlement, Token
+from admitone.entitlements.port import KINDS
 from admitone.entitlements.queries import find_shown
 from admitone.kernel.batch import Batcher
 from admitone.kernel.clock import Clock
@@ -45,7 +45,7 @@ async def fires(hall: Hall, kind: Kind[Any]) -> None:
 async def shown(hall: Hall, ticket: Entitlement) -> str:
     """What a wallet shows, as its route finds it."""
     token: Token | None = await hall.database.read(hall.scope, find_shown, ticket.id, ticket.owner)
-    token = token or await hall.submit(renew, Renewal(ticket.id, TICKET.overlap, ticket.owner))
+    token = token or await hall.submit(renew, Renewal(ticket.id, KINDS()[ticket.kind].overlap, ticket.owner))
     assert token is not None
     code = code_of(ticket.id, token.epoch, token.key_version)
     assert code is not None
