@@ -250,6 +250,7 @@ def picture(number: str, ending: str) -> Contract:
         writes=Writes.FILE,
         refuses=REFUSES,
         limits=(CODES_PER_PERSON,),
+        examples=(NOT_THERE,),
     )
 
 
@@ -310,7 +311,9 @@ phone_pass = contract(
     get="/api/me/entitlements/{entitlementId}/pass",
     takes=OwnRequest,
     writes=Writes.FILE,
+    refuses=(EntitlementNotFound,),
     gate="wallet.passes",
+    examples=(NOT_THERE,),
 )
 
 
