@@ -1,10 +1,12 @@
 """The right is the proof: nothing is asked of whatever it came from, and its row says what it must."""
 
+import inspect
 import re
 
 import asyncpg
 import pytest
 
+from admitone.entitlements import policy
 from admitone.entitlements.model import CheckinPolicy, Entitlement, Status
 from admitone.entitlements.policy import METHOD_OF
 from admitone.finance.sources.api import Source, SourceType
@@ -14,7 +16,7 @@ from tests.entitlements.rights import Hall
 
 DECIDES = {
     f"admitone.entitlements.{name}"
-    for name in ("policy", "commands.checking_in", "store.doors", "store.tokens", "store.entitlements")
+    for name in ("commands.checking_in", "store.doors", "store.tokens", "store.entitlements")
 }
 """Where a door's verdict is made."""
 MAY_KNOW = ("admitone.kernel", "admitone.entitlements", "admitone.finance.sources")
@@ -33,6 +35,8 @@ def test_a_door_decides_without_knowing_any_order_booking_or_payment():
     asked = {str(each): each.sql for each in all_statements() if each.module in DECIDES}
     named = {schema for sql in asked.values() for schema in re.findall(r"(?:FROM|JOIN|INTO|UPDATE) (\w+)\.\w+", sql)}
     assert named == {"entitlements"}
+    for decides in (policy.why_not, policy._why_not_again, policy._why_not_by):
+        assert not re.search("payment|refund|order|booking", inspect.getsource(decides), re.IGNORECASE)
 
 
 @pytest.mark.covers("ENT-001", "ENT-004", "ENT-006")

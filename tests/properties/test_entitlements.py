@@ -13,7 +13,6 @@ from hypothesis import strategies as some
 from admitone.entitlements.codes import code_of
 from admitone.entitlements.commands import changing
 from admitone.entitlements.commands.changing import (
-    Activation,
     Claim,
     Disowning,
     Release,
@@ -23,6 +22,7 @@ from admitone.entitlements.commands.changing import (
     Transfer,
 )
 from admitone.entitlements.commands.checking_in import consume
+from admitone.entitlements.commands.granting import Activation, activate
 from admitone.entitlements.commands.renewing import Renewal, renew
 from admitone.entitlements.model import (
     ENTITLEMENT,
@@ -193,7 +193,7 @@ class Life:
         caller, own = self.hall.staff.caller, self.right.id
         ends = self.starts + timedelta(hours=expected.ends)
         return {
-            "activate": lambda: (changing.activate, [Activation(caller, own)]),
+            "activate": lambda: (activate, [Activation(caller, own)]),
             "suspend": lambda: (changing.suspend, [Suspension(caller, own, hold) for hold in what]),
             "release": lambda: (changing.release, [Release(caller, own, hold) for hold in what]),
             "revoke": lambda: (changing.revoke, [Revoking(caller, own, why) for why in what]),

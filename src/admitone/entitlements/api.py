@@ -2,14 +2,12 @@
 
 from admitone.entitlements.codes import digest_of
 from admitone.entitlements.commands.changing import (
-    Activation,
     Disowning,
     Release,
     Rescheduling,
     Revoking,
     Suspension,
     Transfer,
-    activate,
     release,
     reschedule,
     revoke,
@@ -18,7 +16,7 @@ from admitone.entitlements.commands.changing import (
     transfer,
 )
 from admitone.entitlements.commands.checking_in import consume
-from admitone.entitlements.commands.granting import grant
+from admitone.entitlements.commands.granting import Activation, activate, grant
 from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound
 from admitone.entitlements.kinds import TICKET, Audience, TokenKind
 from admitone.entitlements.model import (

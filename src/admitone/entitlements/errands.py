@@ -18,7 +18,7 @@ from admitone.entitlements.store.sweeping import SWEEPING, After, Left
 from admitone.foundation.identity.facts import GuestClaimed
 from admitone.kernel.db import Tx
 from admitone.kernel.ids import OrganizationId
-from admitone.kernel.jobs import Delivered, Desk, Job, Lane, Priority, enqueue, errand
+from admitone.kernel.jobs import Delivered, Desk, Job, Lane, Priority, Schedule, Subscription, enqueue, errand
 from admitone.kernel.jobs.model import Finish
 from admitone.kernel.jobs.schedules import Firing
 from admitone.kernel.scope import Scope
@@ -137,3 +137,11 @@ def _by_organization(lefts: Sequence[Left]) -> list[tuple[OrganizationId, list[E
     for each in lefts:
         ids.setdefault(each.organization, []).append(each.id)
     return [(org, own[at : at + AT_A_TIME]) for org, own in ids.items() for at in range(0, len(own), AT_A_TIME)]
+
+
+JOBS: Final = (renew_codes, expire_rights, claim_rights, claim_rest)
+SUBSCRIPTIONS: Final = (Subscription(GuestClaimed, claim_rights),)
+SCHEDULES: Final = (
+    Schedule("entitlements.renew_codes", "*/15 * * * *", renew_codes),
+    Schedule("entitlements.expire", "*/5 * * * *", expire_rights),
+)

@@ -1,8 +1,8 @@
 """What became of rights and what happened at doors, for verticals, wallets and whoever watches."""
 
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
-from admitone.entitlements.model import Change, CheckinId, Entitlement, EntitlementId
+from admitone.entitlements.model import Change, Checkin, CheckinId, Entitlement, EntitlementId
 from admitone.kernel.facts import Fact
 from admitone.kernel.ids import IdentityId
 
@@ -165,6 +165,20 @@ class CheckinAnomaly(Fact, frozen=True):
     refused: int
     reason_code: str
     closes_scanner: bool
+
+
+def of_checkin(kind: type[CheckinFact], row: Checkin, **more: Any) -> CheckinFact:
+    return kind(
+        checkin_id=CheckinId(row.id),
+        entitlement_id=EntitlementId(row.entitlement_id) if row.entitlement_id else None,
+        event_id=row.event_id,
+        session_id=row.session_id,
+        gate=row.gate,
+        device=row.device,
+        method=row.method,
+        reason_code=row.reason_code,
+        **more,
+    )
 
 
 FACTS: Final[tuple[type[Fact], ...]] = (

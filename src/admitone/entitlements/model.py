@@ -161,7 +161,7 @@ class Grant(msgspec.Struct, frozen=True):
     policy_version: int | None = None
     event_id: str | None = None
     session_id: str | None = None
-    payment_id: PaymentId | None = None
+    payment: PaymentId | None = None
     pending: bool = False
     """A place is kept until `activate`."""
 
@@ -248,7 +248,7 @@ DUPLICATES: Final = frozenset({Reason.ALREADY_CONSUMED, Reason.REENTRY_WINDOW_PA
 class Place(msgspec.Struct, frozen=True):
     """Which door it is. What belongs to no event, such as a booking, is let in where none is named."""
 
-    event_id: str | None
+    event_id: str
     session_id: str | None = None
     gate: str = ""
     device: str = ""
@@ -256,7 +256,7 @@ class Place(msgspec.Struct, frozen=True):
     @property
     def scanner(self) -> tuple[str, str]:
         """Who is watched, and closed: one device at one event."""
-        return (self.event_id or "", self.device)
+        return (self.event_id, self.device)
 
 
 class Scan(msgspec.Struct, frozen=True):
@@ -345,6 +345,40 @@ class Lease(msgspec.Struct, frozen=True):
     entries_allowed: int
     entries_used: int
     revoked_at: datetime | None = None
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """One right on the list of a device, with the codes that show it: the present one and the next."""
+
+    id: EntitlementId
+    label: str
+    session_id: str | None
+    valid_from: datetime
+    valid_until: datetime
+    entries_left: int
+    reentry_minutes: int
+    last_entry_at: datetime | None
+    digests: tuple[bytes, ...]
+
+
+class Incident(StrEnum):
+    """Why an entry that a device let in by itself is not as it should be (ENT-031)."""
+
+    DUPLICATE = "CHECKIN_DUPLICATE"
+    """Somebody had come in on it before."""
+    NOT_ON_LIST = "NOT_ON_LIST"
+    NOT_ACTIVE = "NOT_ACTIVE_THEN"
+    OFFLINE_NOT_ALLOWED = "OFFLINE_NOT_ALLOWED"
+    OUT_OF_LEASE = "OUT_OF_LEASE"
+    OVER_LEASE = "OVER_LEASE"
+    CLOCK_AHEAD = "CLOCK_AHEAD"
+    LEASE_REVOKED = "LEASE_REVOKED"
+
+
+STAYS_OUT: Final = frozenset(
+    {Incident.DUPLICATE, Incident.NOT_ON_LIST, Incident.NOT_ACTIVE, Incident.OFFLINE_NOT_ALLOWED}
+)
+"""No right was used by it. With the others somebody used their own, past what the device was allowed."""
 
 
 LIST_LIFE: Final = timedelta(hours=2)

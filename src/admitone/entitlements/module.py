@@ -1,11 +1,9 @@
 """The manifest of entitlements."""
 
-from admitone.entitlements import errands, routes
+from admitone.entitlements import errands, handlers, routes
 from admitone.entitlements.facts import FACTS
 from admitone.entitlements.model import ENTITLEMENT
 from admitone.entitlements.port import KINDS
-from admitone.foundation.identity.facts import GuestClaimed
-from admitone.kernel.jobs import Schedule, Subscription
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
 TWO_YEARS = "kept with what was sold for two years after the event; the person goes by scrubbing the identity"
@@ -15,6 +13,9 @@ MODULE = Module(
     contracts=routes.CONTRACTS,
     permissions=routes.PERMISSIONS,
     limits=routes.LIMITS,
+    jobs=(*handlers.JOBS, *errands.JOBS),
+    subscriptions=(*handlers.SUBSCRIPTIONS, *errands.SUBSCRIPTIONS),
+    schedules=errands.SCHEDULES,
     tables=(
         Table("entitlement", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TWO_YEARS),
         Table("token", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=30, aged_by="valid_until"),
@@ -24,12 +25,6 @@ MODULE = Module(
         Table("tally", TableClass.TENANT, retention_days=800, aged_by="minute"),
         Table("closed_scanner", TableClass.TENANT, kept_because="so few, and staff open and close them"),
         Table("claimed", TableClass.PLATFORM, Privacy.PSEUDONYMOUS, kept_because="a guest stays who it became"),
-    ),
-    jobs=(errands.renew_codes, errands.expire_rights, errands.claim_rights, errands.claim_rest),
-    subscriptions=(Subscription(GuestClaimed, errands.claim_rights),),
-    schedules=(
-        Schedule("entitlements.renew_codes", "*/15 * * * *", errands.renew_codes),
-        Schedule("entitlements.expire", "*/5 * * * *", errands.expire_rights),
     ),
     lifecycles=(ENTITLEMENT,),
     facts=FACTS,

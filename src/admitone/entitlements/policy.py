@@ -13,8 +13,12 @@ from typing import Final
 import msgspec
 
 from admitone.entitlements.model import (
+    UNSYNCED_LIFE,
     Entitlement,
+    EntitlementId,
     Hold,
+    Incident,
+    Lease,
     Method,
     Place,
     Reason,
@@ -25,6 +29,8 @@ from admitone.entitlements.model import (
     Way,
     codes_of,
 )
+from admitone.finance.payments.api import Status as PaymentStatus
+from admitone.finance.refunds.api import GoneBack
 from admitone.finance.sources.api import SourceType
 
 METHOD_OF: Final = {
@@ -40,6 +46,8 @@ WATCHED: Final = timedelta(minutes=10)
 FEWEST_SCANS: Final = 30
 WARN_PERCENT: Final = 10
 CLOSE_PERCENT: Final = 20
+SKEW: Final = timedelta(minutes=2)
+"""How far the clock of a device may be off."""
 
 
 def why_not(
@@ -48,7 +56,7 @@ def why_not(
     """Why somebody may not come in here and now, if they may not."""
     if entitlement is None:
         return Reason.INVALID_TOKEN
-    if entitlement.event_id != place.event_id:
+    if (entitlement.event_id or "") != place.event_id:
         return Reason.WRONG_EVENT
     if place.session_id is not None and entitlement.session_id not in (None, place.session_id):
         return Reason.WRONG_SESSION
@@ -152,3 +160,51 @@ def alarm(scans: int, refused: int) -> Alarm | None:
     if refused * 100 >= scans * CLOSE_PERCENT:
         return Alarm.CLOSE
     return Alarm.WARN if refused * 100 >= scans * WARN_PERCENT else None
+
+
+def taken_by_money(
+    rights: Sequence[Entitlement], status: PaymentStatus, back: GoneBack
+) -> dict[EntitlementId, Hold | Revocation | None]:
+    """What became of the money takes the right, holds it, or leaves it: the truth matrix (ENT-007)."""
+    match status:
+        case PaymentStatus.REFUNDED:
+            return {each.id: Revocation.REFUND for each in rights}
+        case PaymentStatus.CHARGEBACK_LOST:
+            return {each.id: Revocation.CHARGEBACK for each in rights}
+    taken: dict[EntitlementId, Hold | Revocation | None] = {each.id: None for each in rights}
+    for line in {each.line_key for each in rights}:
+        of_line = sorted((each for each in rights if each.line_key == line), key=_goes_first)
+        gone = back.gone.get(line, 0)
+        going = len(of_line) if back.whole_under_way else back.under_way.get(line, 0)
+        taken |= {each.id: Revocation.REFUND for each in of_line[:gone]}
+        taken |= {each.id: Hold.REFUND for each in of_line[gone : gone + going]}
+    if status is PaymentStatus.DISPUTED:
+        taken |= {own: Hold.DISPUTE for own, each in taken.items() if not isinstance(each, Revocation)}
+    return taken
+
+
+def _goes_first(each: Entitlement) -> tuple[bool, bool, bool, int]:
+    """Which of a line go back when only their number is known: those that are gone or on their way already, as whoever
+    ordered it said; then those that nobody used, the last first."""
+    return (each.status is not Status.REVOKED, Hold.REFUND not in each.held_for, each.entries > 0, -each.id.uuid.int)
+
+
+def incident_of(
+    entitlement: Entitlement | None, lease: Lease, at: datetime, entries_before: int, now: datetime
+) -> Incident | None:
+    """What is wrong with an entry that a device let in by itself, if anything is."""
+    if entitlement is None or entitlement.event_id != lease.event_id:
+        return Incident.NOT_ON_LIST
+    if not entitlement.offline_allowed:
+        return Incident.OFFLINE_NOT_ALLOWED
+    if entitlement.status is not Status.ACTIVE and entitlement.changed_at <= at:
+        return Incident.NOT_ACTIVE
+    if entitlement.entries >= entitlement.max_entries:
+        return Incident.DUPLICATE
+    if at > now + SKEW:
+        return Incident.CLOCK_AHEAD
+    if lease.revoked_at is not None and at > lease.revoked_at:
+        return Incident.LEASE_REVOKED
+    if not lease.issued_at - SKEW <= at <= min(lease.expires_at, lease.synced_at + UNSYNCED_LIFE):
+        return Incident.OUT_OF_LEASE
+    return Incident.OVER_LEASE if entries_before >= lease.entries_allowed else None

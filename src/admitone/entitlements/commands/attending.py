@@ -43,5 +43,5 @@ def _why_not(entitlement: Entitlement | None, owner: IdentityId) -> Refusal | No
 
 
 def _scan(attendance: Attendance, entitlement: Entitlement) -> Scan:
-    place = Place(entitlement.event_id, entitlement.session_id)
+    place = Place(entitlement.event_id or "", entitlement.session_id)
     return Scan(attendance.caller, place, entitlement=entitlement.id)

@@ -28,7 +28,6 @@ from admitone.entitlements.policy import status_of
 from admitone.entitlements.port import KINDS
 from admitone.entitlements.store import entitlements as store
 from admitone.entitlements.store import tokens as token_store
-from admitone.finance.sources.api import PaymentId
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
@@ -76,14 +75,6 @@ class _About(Protocol):
 About = TypeVar("About", bound=_About)
 Decide = Callable[[About, Entitlement], Move | Refusal | None]
 """What becomes of it, why not, or nothing, if it is so already."""
-
-
-class Activation(msgspec.Struct, frozen=True):
-    """What was kept is given: its payment succeeded (FIN-052)."""
-
-    caller: Caller
-    entitlement: EntitlementId
-    payment: PaymentId | None = None
 
 
 class Suspension(msgspec.Struct, frozen=True):
@@ -141,25 +132,11 @@ class Disowning(msgspec.Struct, frozen=True):
 
 
 @command()
-async def activate(tx: Tx, activations: Sequence[Activation]) -> list[Entitlement | Refusal]:
-    def move(each: Activation, before: Entitlement) -> Move | Refusal | None:
-        if before.status is Status.ACTIVE:
-            return None
-        if before.status is not Status.PENDING:
-            return EntitlementNotActive(status=before.status.value)
-        payment = each.payment or before.payment_id
-        became = {"status": Status.ACTIVE, "payment_id": payment}
-        return Move.with_code(tx.now, each.caller, Change.ACTIVATED, before, None, **became)
-
-    return await _change(tx, activations, move)
-
-
-@command()
 async def suspend(tx: Tx, suspensions: Sequence[Suspension]) -> list[Entitlement | Refusal]:
     def move(each: Suspension, before: Entitlement) -> Move | Refusal | None:
         return held(each.caller, before, before.held_for | {each.hold}, tx.now)
 
-    return await _change(tx, suspensions, move)
+    return await change(tx, suspensions, move)
 
 
 @command()
@@ -167,7 +144,7 @@ async def release(tx: Tx, releases: Sequence[Release]) -> list[Entitlement | Ref
     def move(each: Release, before: Entitlement) -> Move | Refusal | None:
         return held(each.caller, before, before.held_for - {each.hold}, tx.now)
 
-    return await _change(tx, releases, move)
+    return await change(tx, releases, move)
 
 
 @command()
@@ -175,7 +152,7 @@ async def revoke(tx: Tx, revokings: Sequence[Revoking]) -> list[Entitlement | Re
     def move(each: Revoking, before: Entitlement) -> Move | Refusal | None:
         return revoked(each.caller, before, each.why)
 
-    return await _change(tx, revokings, move)
+    return await change(tx, revokings, move)
 
 
 @command()
@@ -190,7 +167,7 @@ async def transfer(tx: Tx, transfers: Sequence[Transfer]) -> list[Entitlement | 
             return EntitlementNotActive(status=before.status.value)
         return Move.with_code(tx.now, each.caller, Change.TRANSFERRED, before, owner=to)
 
-    return await _change(tx, transfers, move)
+    return await change(tx, transfers, move)
 
 
 @command()
@@ -200,7 +177,7 @@ async def claim(tx: Tx, claims: Sequence[Claim]) -> list[Entitlement | Refusal]:
             return None
         return Move.of(each.caller, Change.CLAIMED, before, owner=each.user)
 
-    return await _change(tx, claims, move)
+    return await change(tx, claims, move)
 
 
 @command()
@@ -214,7 +191,7 @@ async def reschedule(tx: Tx, reschedulings: Sequence[Rescheduling]) -> list[Enti
             each.caller, Change.RESCHEDULED, before, valid_from=each.valid_from, valid_until=each.valid_until
         )
 
-    return await _change(tx, reschedulings, move)
+    return await change(tx, reschedulings, move)
 
 
 @command()
@@ -224,7 +201,7 @@ async def revoke_codes(tx: Tx, disownings: Sequence[Disowning]) -> list[Entitlem
             return EntitlementNotActive(status=before.status.value)
         return Move.with_code(tx.now, each.caller, Change.CODES_REVOKED, before, each.reason)
 
-    return await _change(tx, disownings, move)
+    return await change(tx, disownings, move)
 
 
 async def expire(tx: Tx, ids: Collection[EntitlementId], caller: Caller) -> int:
@@ -262,7 +239,7 @@ def revoked(caller: Caller, before: Entitlement, why: Revocation) -> Move | None
     return Move.of(caller, Change.REVOKED, before, why.value, **became)
 
 
-async def _change(tx: Tx, inputs: Sequence[About], decide: Decide[About]) -> list[Entitlement | Refusal]:
+async def change(tx: Tx, inputs: Sequence[About], decide: Decide[About]) -> list[Entitlement | Refusal]:
     """Lock, decide one after the other, write."""
     standing = await store.lock_entitlements(tx, inputs, lambda each: each.entitlement)
     moves: list[Move] = []

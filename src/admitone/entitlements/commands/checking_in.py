@@ -13,7 +13,7 @@ import msgspec
 
 from admitone.entitlements import policy
 from admitone.entitlements.errors import ScannerClosed
-from admitone.entitlements.facts import CheckinAnomaly, CheckinConsumed, CheckinDenied, CheckinDuplicate
+from admitone.entitlements.facts import CheckinAnomaly, CheckinConsumed, CheckinDenied, CheckinDuplicate, of_checkin
 from admitone.entitlements.model import (
     DUPLICATES,
     Checkin,
@@ -131,7 +131,7 @@ def _row(
     return Checkin(
         id=checkin.uuid,
         entitlement_id=entitlement.id.uuid if entitlement else None,
-        event_id=scan.place.event_id,
+        event_id=scan.place.event_id or None,
         session_id=scan.place.session_id or (entitlement.session_id if entitlement else None),
         source_type=entitlement.source.type if entitlement else None,
         action="ENTRY",
@@ -236,23 +236,10 @@ def _audited(scan: Scan, row: Checkin) -> audit.Entry:
 
 
 def tell(tx: Tx, scan: Scan, row: Checkin, verdict: Verdict) -> None:
-    kind = CheckinConsumed if row.admitted else CheckinDuplicate if verdict.duplicate else CheckinDenied
-    more: dict[str, int] = {}
     if row.admitted:
-        more = {"entry": row.entry or 0}
+        fact = of_checkin(CheckinConsumed, row, entry=row.entry)
     elif verdict.duplicate:
-        more = {"count": verdict.duplicate.count}
-    tx.publish(
-        scan.caller,
-        kind(
-            checkin_id=CheckinId(row.id),
-            entitlement_id=EntitlementId(row.entitlement_id) if row.entitlement_id else None,
-            event_id=row.event_id,
-            session_id=row.session_id,
-            gate=row.gate,
-            device=row.device,
-            method=row.method,
-            reason_code=row.reason_code,
-            **more,
-        ),
-    )
+        fact = of_checkin(CheckinDuplicate, row, count=verdict.duplicate.count)
+    else:
+        fact = of_checkin(CheckinDenied, row)
+    tx.publish(scan.caller, fact)

@@ -1,17 +1,24 @@
 """Giving rights.
 
 Promise: whoever grants twice under one key grants once, and is shown the first (FUL: emission keys are unique). A right
-begins with its code, unless a place is only kept; what is kept has neither code nor access (ENT-018).
+begins with its code, unless a place is only kept; what is kept has neither code nor access (ENT-018). Whoever is given
+something looks at its payment, held until the end: what was disputed or sent back meanwhile opens no door.
 """
 
 from collections.abc import Sequence
 
-from admitone.entitlements.commands.changing import fresh_tokens
+import msgspec
+
+from admitone.entitlements.commands.changing import Move, change, fresh_tokens
+from admitone.entitlements.commands.following import follow
+from admitone.entitlements.errors import EntitlementNotActive
 from admitone.entitlements.facts import told_of
 from admitone.entitlements.model import Change, Changed, Entitlement, EntitlementId, Grant, Status
 from admitone.entitlements.port import KINDS
 from admitone.entitlements.store import entitlements as store
 from admitone.entitlements.store import tokens as token_store
+from admitone.finance.payments import api as payments
+from admitone.finance.sources.api import PaymentId
 from admitone.kernel.commands import command
 from admitone.kernel.db import Overtaken, Tx
 from admitone.kernel.errors import Refusal
@@ -19,9 +26,22 @@ from admitone.kernel.ids import IdentityId
 from admitone.kernel.scope import Caller
 
 
+class Activation(msgspec.Struct, frozen=True):
+    """What was kept is given: its payment succeeded (FIN-052)."""
+
+    caller: Caller
+    entitlement: EntitlementId
+    payment: PaymentId | None = None
+
+
+class About(msgspec.Struct, frozen=True):
+    payment: PaymentId
+
+
 @command()
 async def grant(tx: Tx, grants: Sequence[Grant]) -> list[Entitlement | Refusal]:
     """Each once, for whoever owns it by then."""
+    paid = await payments.lock_payments(tx, [each for each in grants if each.payment])
     users = await store.find_claimed(tx, {each.owner for each in grants})
     fresh = {each.emission_key: _entitlement(tx, each, users.get(each.owner, each.owner)) for each in reversed(grants)}
     new = await store.insert_entitlements(tx, [*fresh.values()])
@@ -34,7 +54,32 @@ async def grant(tx: Tx, grants: Sequence[Grant]) -> list[Entitlement | Refusal]:
     await store.insert_changes(tx, [_line(each, callers[each.emission_key], tx) for each in given])
     for each in given:
         tx.publish(callers[each.emission_key], told_of(Change.GRANTED, each, None))
-    return [known.get(each.emission_key) or fresh[each.emission_key] for each in grants]
+    standing = await follow(tx, paid, {each.payment: each.caller for each in grants if each.payment})
+    outcomes = [known.get(each.emission_key) or fresh[each.emission_key] for each in grants]
+    return [standing.get(each.id, each) for each in outcomes]
+
+
+@command()
+async def activate(tx: Tx, activations: Sequence[Activation]) -> list[Entitlement | Refusal]:
+    """What was kept is given."""
+    found = await store.find_entitlements(tx, {each.entitlement for each in activations})
+    whose = {each.entitlement: each.payment or _payment_of(found.get(each.entitlement)) for each in activations}
+    callers = {own: each.caller for each in activations if (own := whose[each.entitlement])}
+    paid = await payments.lock_payments(tx, [About(own) for own in callers])
+
+    def decide(each: Activation, before: Entitlement) -> Move | Refusal | None:
+        if before.status is Status.PENDING:
+            became = {"status": Status.ACTIVE, "payment_id": whose[each.entitlement]}
+            return Move.with_code(tx.now, each.caller, Change.ACTIVATED, before, None, **became)
+        return None if before.status is Status.ACTIVE else EntitlementNotActive(status=before.status.value)
+
+    outcomes = await change(tx, activations, decide)
+    standing = await follow(tx, paid, callers)
+    return [each if isinstance(each, Refusal) else standing.get(each.id, each) for each in outcomes]
+
+
+def _payment_of(entitlement: Entitlement | None) -> PaymentId | None:
+    return entitlement.payment_id if entitlement else None
 
 
 def _entitlement(tx: Tx, grant: Grant, owner: IdentityId) -> Entitlement:
@@ -45,7 +90,7 @@ def _entitlement(tx: Tx, grant: Grant, owner: IdentityId) -> Entitlement:
         emission_key=grant.emission_key,
         source=grant.source,
         line_key=grant.line_key,
-        payment_id=grant.payment_id,
+        payment_id=grant.payment,
         event_id=grant.event_id,
         session_id=grant.session_id,
         label=grant.label,

@@ -12,7 +12,7 @@ import msgspec
 from admitone.entitlements import policy
 from admitone.entitlements.commands.checking_in import tallies_of
 from admitone.entitlements.errors import CheckinNotFound, UndoRefused
-from admitone.entitlements.facts import CheckinUndone
+from admitone.entitlements.facts import CheckinUndone, of_checkin
 from admitone.entitlements.model import Checkin, CheckinId, Entitlement, EntitlementId
 from admitone.entitlements.port import KINDS
 from admitone.entitlements.store import doors
@@ -63,7 +63,8 @@ async def undo(tx: Tx, undos: Sequence[Undo]) -> list[Checkin | Refusal]:
     callers = {each.checkin.uuid: each.caller for each in undos}
     await audit.record(tx, [_audited(callers[row.refers_to], row) for row in rows if row.refers_to])
     for row in rows:
-        _tell(tx, callers[row.refers_to or row.id], row)
+        undone = row.refers_to or row.id
+        tx.publish(callers[undone], of_checkin(CheckinUndone, row, undoes=CheckinId(undone)))
     return outcomes
 
 
@@ -102,21 +103,3 @@ def _row(tx: Tx, undo: Undo, entry: Checkin) -> Checkin:
 
 def _audited(caller: Caller, row: Checkin) -> audit.Entry:
     return audit.Entry(caller, "entitlements.undo", str(_whose(row)), row.reason_code)
-
-
-def _tell(tx: Tx, caller: Caller, row: Checkin) -> None:
-    assert row.refers_to is not None
-    tx.publish(
-        caller,
-        CheckinUndone(
-            checkin_id=CheckinId(row.id),
-            entitlement_id=_whose(row),
-            event_id=row.event_id,
-            session_id=row.session_id,
-            gate=row.gate,
-            device=row.device,
-            method=row.method,
-            reason_code=row.reason_code,
-            undoes=CheckinId(row.refers_to),
-        ),
-    )

@@ -179,7 +179,7 @@ let_in = contract(
 
 @let_in.serves
 async def let_in_by_hand(call: Call, request: ManualRequest) -> VerdictAnswer:
-    place = Place(request.event_id, request.session_id, request.gate, await _device(call, request.device_id))
+    place = Place(request.event_id or "", request.session_id, request.gate, await _device(call, request.device_id))
     return VerdictAnswer.of(await _ask(call, Scan(call.caller, place, entitlement=request.entitlement_id)), call)
 
 
@@ -209,7 +209,7 @@ def marks_of(organization: OrganizationId, place: Place) -> tuple[Mark, ...]:
     """Whose refusals are counted: the device's, and the device's at this event."""
     device = by_device(organization, place.device)
     in_a_row, at_event = TICKET.streaks
-    return (Mark(in_a_row, device), Mark(at_event, f"{device}:{place.event_id or ''}"))
+    return (Mark(in_a_row, device), Mark(at_event, f"{device}:{place.event_id}"))
 
 
 # -- Staff prove who they are

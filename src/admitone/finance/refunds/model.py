@@ -92,6 +92,15 @@ class Request(msgspec.Struct, frozen=True):
     """Of pieces: less, if less is left than they cost."""
 
 
+class GoneBack(msgspec.Struct, frozen=True):
+    """How many pieces of a payment's lines went back, and how many are on their way."""
+
+    gone: dict[str, int] = {}
+    under_way: dict[str, int] = {}
+    whole_under_way: bool = False
+    """All that is left of it is."""
+
+
 class Refund(msgspec.Struct, frozen=True):
     """A refund as its row has it."""
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from admitone.finance.refunds.model import Reason, Refund, RefundLine, RefundState
+from admitone.finance.refunds.model import GoneBack, Reason, Refund, RefundLine, RefundState
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Record, Tx
 from admitone.kernel.statements import Insert
@@ -107,6 +107,21 @@ COUNT_GONE = """
 """
 
 
+# The same, told apart; a cancellation is for all that was left, and has no lines.
+FIND_GOING = """
+    SELECT r.payment_id, r.state, l.line_key, sum(l.quantity)::bigint AS quantity
+      FROM refunds.refund AS r
+      LEFT JOIN refunds.refund_line AS l
+        ON l.organization_id = r.organization_id
+       AND l.refund_id = r.id
+     WHERE r.organization_id = $1
+       AND r.payment_id = ANY($2::uuid[])
+       AND r.state IN ('PENDING', 'SUCCEEDED')
+       AND (l.line_key IS NOT NULL OR r.cancellation_id IS NOT NULL)
+     GROUP BY r.payment_id, r.state, l.line_key
+"""
+
+
 FIND_LINES = """
     SELECT refund_id, line_key, quantity, amount_minor, fee_minor
       FROM refunds.refund_line
@@ -158,6 +173,20 @@ async def count_gone(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId,
     for row in await tx.fetch(COUNT_GONE, sorted(each.uuid for each in payments)):
         gone[PaymentId(row["payment_id"])][row["line_key"]] = row["quantity"]
     return gone
+
+
+async def find_going_back(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, GoneBack]:
+    """Of each, what went back and what is on its way."""
+    gone: dict[PaymentId, dict[str, int]] = {each: {} for each in payments}
+    under_way: dict[PaymentId, dict[str, int]] = {each: {} for each in payments}
+    whole: set[PaymentId] = set()
+    for row in await tx.fetch(FIND_GOING, sorted(each.uuid for each in payments)):
+        payment, is_pending = PaymentId(row["payment_id"]), row["state"] == RefundState.PENDING
+        if row["line_key"] is None:
+            whole |= {payment} if is_pending else set()
+        else:
+            (under_way if is_pending else gone)[payment][row["line_key"]] = row["quantity"]
+    return {each: GoneBack(gone[each], under_way[each], each in whole) for each in payments}
 
 
 async def find_lines(tx: Tx, refunds: Collection[UUID]) -> dict[UUID, list[RefundLine]]:

@@ -1,0 +1,140 @@
+"""What became of the money, followed by the rights that it paid for: the truth matrix."""
+
+from typing import Any
+
+import pytest
+
+from admitone.entitlements.commands.following import follow
+from admitone.entitlements.commands.granting import Activation, activate, grant
+from admitone.entitlements.model import Entitlement, Grant, Hold, Reason, Revocation, Status
+from admitone.finance.payments import api as payments
+from admitone.finance.refunds.api import Piece
+from admitone.finance.sources.api import PaymentId, SourceType
+from admitone.kernel.batch import Batcher
+from admitone.kernel.db import Database, Tx
+from admitone.kernel.scope import Caller
+from tests.entitlements.rights import Hall
+from tests.finance.conftest import world as world
+from tests.finance.lives import DISPUTE, FEES, LIVES, PAY, Deed, deed, hear, live
+from tests.finance.refunds.test_refunds import TWO, a_sale_of, ask, see_to
+from tests.finance.world import World
+
+CREDENTIALS = (SourceType.TICKET_ORDER, SourceType.BOOKING, SourceType.PADEL_REGISTRATION)
+
+
+@pytest.fixture
+def hall(world: World, database: Database, batcher: Batcher) -> Hall:
+    """The doors of the same organisation."""
+    return Hall(database, batcher, world.organization, world.owner, world.buyer)
+
+
+async def given(hall: Hall, payment: PaymentId, *lines: str, **more: Any) -> list[Entitlement]:
+    """Rights that the payment paid for, one for each piece."""
+    grants: list[Grant] = [
+        hall.a_grant(payment=payment, line_key=line, emission_key=f"{payment}:{line}:{number}", **more)
+        for number, line in enumerate(lines or ("line",))
+    ]
+    return [await hall.submit(grant, each) for each in grants]
+
+
+async def told(hall: Hall, payment: PaymentId, times: int = 2) -> None:
+    """Whatever is told, as often as it is."""
+
+    async def look(tx: Tx) -> None:
+        await follow(tx, await payments.find_payments(tx, [payment]), {payment: Caller()})
+
+    for _ in range(times):
+        await hall.database.run(hall.scope, look)
+
+
+ENDS: dict[str, tuple[Status, frozenset[Hold], Revocation | None]] = {
+    "with its fee": (Status.ACTIVE, frozenset(), None),
+    "refunded": (Status.REVOKED, frozenset(), Revocation.REFUND),
+    "refunded in two parts": (Status.ACTIVE, frozenset(), None),
+    "disputed": (Status.SUSPENDED, frozenset({Hold.DISPUTE}), None),
+    "won": (Status.ACTIVE, frozenset(), None),
+    "lost": (Status.REVOKED, frozenset(), Revocation.CHARGEBACK),
+}
+
+
+@pytest.mark.covers("ENT-007", "ENT-008")
+@pytest.mark.parametrize("source", CREDENTIALS)
+@pytest.mark.parametrize("life", ENDS)
+async def test_a_right_stands_where_its_payment_says(world: World, hall: Hall, life: str, source: SourceType):
+    first, *rest = LIVES[life]
+    payment = await live(world, (first,), type=source)
+    [right] = await given(hall, payment)
+    charge = (await world.payment(payment)).charge_id
+    for name, options in rest:
+        world.simulator.act(name, charge, **options)
+        await hear(world, payment)
+    await told(hall, payment)
+    after = await hall.find(right.id)
+    assert (after.status, after.held_for, after.revoked_for) == ENDS[life]
+
+
+@pytest.mark.covers("ENT-008")
+@pytest.mark.parametrize("life", [(PAY, DISPUTE), (PAY, DISPUTE, deed("lose")), (PAY, deed("refund"))])
+async def test_what_is_granted_after_the_dispute_opens_no_door(world: World, hall: Hall, life: tuple[Deed, ...]):
+    payment = await live(world, life)
+    [right] = await given(hall, payment)
+    assert right.status is not Status.ACTIVE
+    kept = await hall.grant(payment=payment, pending=True)
+    assert kept.status is not Status.ACTIVE
+    if kept.status is Status.PENDING:
+        assert (await hall.submit(activate, Activation(Caller(), kept.id))).status is not Status.ACTIVE
+
+
+@pytest.mark.covers("ENT-009", "ENT-007")
+async def test_a_dispute_ends_codes_at_once_and_winning_it_makes_new_ones(world: World, hall: Hall):
+    payment = await live(world, (PAY, FEES))
+    [right] = await given(hall, payment)
+    shown = await hall.code(right)
+    charge = (await world.payment(payment)).charge_id
+    world.simulator.act("dispute", charge)
+    await hear(world, payment)
+    await told(hall, payment)
+    assert (await hall.scan(shown)).reason is Reason.ENTITLEMENT_NOT_ACTIVE
+    world.simulator.act("win", charge)
+    await hear(world, payment)
+    await told(hall, payment)
+    assert (await hall.scan(shown)).reason is Reason.TOKEN_EXPIRED
+    assert (await hall.scan(await hall.code(right))).allow
+
+
+@pytest.mark.covers("ENT-007")
+async def test_of_pieces_that_go_back_as_many_rights_go_and_no_others(world: World, hall: Hall):
+    payment = await a_sale_of(world, *TWO)
+    adults = await given(hall, payment, "adult", "adult")
+    [child] = await given(hall, payment, "child")
+    used = adults[1]
+    assert (await hall.scan(await hall.code(used))).allow
+    refund = await ask(world, payment, Piece("adult", 1))
+    await told(hall, payment)
+    assert (await hall.find(adults[0].id)).held_for == {Hold.REFUND}
+    assert [(await hall.find(each.id)).status for each in (used, child)] == [Status.ACTIVE] * 2
+    await see_to(world, refund)
+    await told(hall, payment)
+    assert (await hall.find(adults[0].id)).revoked_for is Revocation.REFUND
+    assert [(await hall.find(each.id)).status for each in (used, child)] == [Status.ACTIVE] * 2
+
+
+@pytest.mark.covers("ENT-007")
+async def test_money_that_went_back_without_a_piece_takes_nothing(world: World, hall: Hall):
+    payment = await a_sale_of(world, *TWO)
+    rights = await given(hall, payment, "adult", "adult", "child")
+    await see_to(world, await ask(world, payment, amount_minor=1200))
+    await told(hall, payment)
+    assert {(await hall.find(each.id)).status for each in rights} == {Status.ACTIVE}
+
+
+@pytest.mark.covers("ENT-008")
+async def test_a_refund_after_a_dispute_takes_it_for_good(world: World, hall: Hall):
+    payment = await live(world, (PAY, FEES))
+    [right] = await given(hall, payment)
+    charge = (await world.payment(payment)).charge_id
+    for act in ("dispute", "win", "refund"):
+        world.simulator.act(act, charge)
+        await hear(world, payment)
+        await told(hall, payment)
+    assert (await hall.find(right.id)).revoked_for is Revocation.REFUND
