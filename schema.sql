@@ -3107,7 +3107,7 @@ CREATE INDEX checkin_of_event ON entitlements.checkin USING btree (organization_
 CREATE UNIQUE INDEX checkin_of_lease ON entitlements.checkin USING btree (organization_id, lease_id, scan_key) WHERE (lease_id IS NOT NULL);
 
 -- Name: entitlement_by_beginning; Type: INDEX; Schema: entitlements; Owner: admitone_owner
-CREATE INDEX entitlement_by_beginning ON entitlements.entitlement USING btree (valid_from, id) WHERE (status = 'ACTIVE'::text);
+CREATE INDEX entitlement_by_beginning ON entitlements.entitlement USING btree (valid_from, id) WHERE ((status = 'ACTIVE'::text) AND offline_allowed);
 
 -- Name: entitlement_by_end; Type: INDEX; Schema: entitlements; Owner: admitone_owner
 CREATE INDEX entitlement_by_end ON entitlements.entitlement USING btree (valid_until, id) WHERE (status = ANY (ARRAY['PENDING'::text, 'ACTIVE'::text, 'SUSPENDED'::text]));
@@ -3116,7 +3116,7 @@ CREATE INDEX entitlement_by_end ON entitlements.entitlement USING btree (valid_u
 CREATE INDEX entitlement_of_event ON entitlements.entitlement USING btree (organization_id, event_id, id) WHERE (event_id IS NOT NULL);
 
 -- Name: entitlement_of_owner; Type: INDEX; Schema: entitlements; Owner: admitone_owner
-CREATE INDEX entitlement_of_owner ON entitlements.entitlement USING btree (identity_id, id);
+CREATE INDEX entitlement_of_owner ON entitlements.entitlement USING btree (identity_id, valid_until, id);
 
 -- Name: entitlement_of_payment; Type: INDEX; Schema: entitlements; Owner: admitone_owner
 CREATE INDEX entitlement_of_payment ON entitlements.entitlement USING btree (organization_id, payment_id) WHERE (payment_id IS NOT NULL);
@@ -4710,6 +4710,9 @@ GRANT UPDATE(payment_id) ON TABLE entitlements.entitlement TO admitone_app;
 -- Name: COLUMN entitlement.identity_id; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(identity_id) ON TABLE entitlements.entitlement TO admitone_app;
 GRANT SELECT(identity_id) ON TABLE entitlements.entitlement TO admitone_relay;
+
+-- Name: COLUMN entitlement.offline_allowed; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT SELECT(offline_allowed) ON TABLE entitlements.entitlement TO admitone_relay;
 
 -- Name: COLUMN entitlement.status; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(status) ON TABLE entitlements.entitlement TO admitone_app;

@@ -63,11 +63,11 @@ CREATE TABLE entitlements.entitlement (
 CREATE INDEX entitlement_of_source ON entitlements.entitlement (organization_id, source_type, source_id);
 CREATE INDEX entitlement_of_payment ON entitlements.entitlement (organization_id, payment_id) WHERE payment_id IS NOT NULL;
 CREATE INDEX entitlement_of_event ON entitlements.entitlement (organization_id, event_id, id) WHERE event_id IS NOT NULL;
--- Of one person, over all organisations.
-CREATE INDEX entitlement_of_owner ON entitlements.entitlement (identity_id, id);
+-- Of one person, over all organisations: what is still to come, and what was.
+CREATE INDEX entitlement_of_owner ON entitlements.entitlement (identity_id, valid_until, id);
 -- Whose time is over, and whose is near, over all organisations.
 CREATE INDEX entitlement_by_end ON entitlements.entitlement (valid_until, id) WHERE status IN ('PENDING', 'ACTIVE', 'SUSPENDED');
-CREATE INDEX entitlement_by_beginning ON entitlements.entitlement (valid_from, id) WHERE status = 'ACTIVE';
+CREATE INDEX entitlement_by_beginning ON entitlements.entitlement (valid_from, id) WHERE status = 'ACTIVE' AND offline_allowed;
 -- Last, so that the planner takes it before anybody has counted rows.
 ALTER TABLE entitlements.entitlement ADD PRIMARY KEY (organization_id, id);
 ALTER TABLE entitlements.entitlement ENABLE ROW LEVEL SECURITY;
@@ -83,7 +83,7 @@ GRANT UPDATE (identity_id, payment_id, methods, max_entries, reentry_minutes, un
               consumed_at, last_entry_at, epoch, coded_until, version, changed_at)
     ON entitlements.entitlement TO admitone_app;
 GRANT SELECT ON entitlements.entitlement TO admitone_buyer;
-GRANT SELECT (organization_id, id, identity_id, status, valid_from, valid_until, coded_until) ON entitlements.entitlement TO admitone_relay;
+GRANT SELECT (organization_id, id, identity_id, status, valid_from, valid_until, coded_until, offline_allowed) ON entitlements.entitlement TO admitone_relay;
 
 
 -- TENANT: a code that shows a right, as its digest: the code itself is derived when it is shown and stands nowhere.

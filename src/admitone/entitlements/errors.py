@@ -16,6 +16,13 @@ class EntitlementNotActive(Conflict):
     status: str
 
 
+class PresenceNotConfirmable(Conflict):
+    """Presence at this cannot be confirmed by whoever holds it."""
+
+    code = "PRESENCE_NOT_CONFIRMABLE"
+    next_step = "Show the code, or ask the staff."
+
+
 class UndoRefused(Conflict):
     """This entry cannot be undone."""
 

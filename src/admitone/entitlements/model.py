@@ -247,7 +247,7 @@ DUPLICATES: Final = frozenset({Reason.ALREADY_CONSUMED, Reason.REENTRY_WINDOW_PA
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Which door it is."""
+    """Which door it is. What belongs to no event, such as a booking, is let in where none is named."""
 
     event_id: str
     session_id: str | None = None

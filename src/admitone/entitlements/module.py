@@ -1,11 +1,9 @@
 """The manifest of entitlements."""
 
-from admitone.entitlements import alerts, handlers, routes
+from admitone.entitlements import alerts, errands, handlers, routes
 from admitone.entitlements.facts import FACTS, CheckinAnomaly
 from admitone.entitlements.model import ENTITLEMENT
 from admitone.entitlements.port import KINDS
-from admitone.entitlements.routes.lists import SEARCHES_PER_PERSON
-from admitone.kernel import figures
 from admitone.kernel.jobs import Subscription
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 
@@ -15,9 +13,14 @@ MODULE = Module(
     name="entitlements",
     contracts=routes.CONTRACTS,
     permissions=routes.PERMISSIONS,
-    limits=(*figures.SCANS_PER_DEVICE, SEARCHES_PER_PERSON),
-    jobs=(*handlers.JOBS, alerts.tell_of_anomaly),
-    subscriptions=(*handlers.SUBSCRIPTIONS, Subscription(CheckinAnomaly, alerts.tell_of_anomaly)),
+    limits=routes.LIMITS,
+    jobs=(*handlers.JOBS, *errands.JOBS, alerts.tell_of_anomaly),
+    subscriptions=(
+        *handlers.SUBSCRIPTIONS,
+        *errands.SUBSCRIPTIONS,
+        Subscription(CheckinAnomaly, alerts.tell_of_anomaly),
+    ),
+    schedules=errands.SCHEDULES,
     alerts=alerts.RULES,
     sights=(alerts.DOORS,),
     paces=alerts.PACES,
@@ -34,7 +37,16 @@ MODULE = Module(
     lifecycles=(ENTITLEMENT,),
     facts=FACTS,
     ports=(KINDS,),
-    listed_statements=("store.scanners.SUM_EVERYWHERE", "store.scanners.LIST_CLOSED_EVERYWHERE"),
+    listed_statements=(
+        "store.wallets.FIND_OWN",
+        "store.wallets.LIST_COMING",
+        "store.wallets.LIST_PAST",
+        "store.sweeping.LIST_UNCODED",
+        "store.sweeping.LIST_OVER",
+        "store.sweeping.LIST_OF_OWNER",
+        "store.scanners.SUM_EVERYWHERE",
+        "store.scanners.LIST_CLOSED_EVERYWHERE",
+    ),
     listed_indexes=(
         "entitlement_of_owner",
         "entitlement_by_end",

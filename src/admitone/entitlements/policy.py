@@ -28,6 +28,7 @@ from admitone.entitlements.model import (
     Token,
     TokenState,
     Way,
+    codes_of,
 )
 from admitone.finance.payments.api import Status as PaymentStatus
 from admitone.finance.refunds.api import GoneBack
@@ -73,7 +74,7 @@ def why_not(
     """Why somebody may not come in here and now, if they may not."""
     if entitlement is None:
         return Reason.INVALID_TOKEN
-    if entitlement.event_id != place.event_id:
+    if (entitlement.event_id or "") != place.event_id:
         return Reason.WRONG_EVENT
     if place.session_id is not None and entitlement.session_id not in (None, place.session_id):
         return Reason.WRONG_SESSION
@@ -144,6 +145,24 @@ def status_of(
     if now > entitlement.valid_until:
         return Status.EXPIRED
     return Status.SUSPENDED if held_for else Status.ACTIVE
+
+
+def seen_as(entitlement: Entitlement, now: datetime) -> Status:
+    """Where its owner sees it stand: what is over is over, also before anybody has come by to write that down."""
+    is_open = entitlement.status in (Status.PENDING, Status.ACTIVE, Status.SUSPENDED)
+    return Status.EXPIRED if is_open and now > entitlement.valid_until else entitlement.status
+
+
+def may_confirm(entitlement: Entitlement) -> bool:
+    """Whether its owner may say that they were there (ENT-013)."""
+    return entitlement.source.type is SourceType.BOOKING and Method.MANUAL in entitlement.methods
+
+
+def code_to_show(tokens: Sequence[Token], keys: Collection[int], spare: timedelta, now: datetime) -> Token | None:
+    """The oldest code that is good for longer than `spare`, and of which we still have the key: a code is shown until
+    it is about to end, and then the next one. None: it is time to make the next one."""
+    live = (each for each in codes_of(tokens, now) if each.key_version in keys)
+    return next((each for each in live if each.valid_until - spare > now), None)
 
 
 class Alarm(StrEnum):

@@ -103,8 +103,15 @@ class Transfer(msgspec.Struct, frozen=True):
     caller: Caller
     entitlement: EntitlementId
     to: IdentityId
-    claims: bool = False
-    """The same person by another id: codes stay as they are."""
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """Whose guest it was is somebody by now: the same person by another id, and codes stay as they are (IDN-004)."""
+
+    caller: Caller
+    entitlement: EntitlementId
+    guest: IdentityId
+    user: IdentityId
 
 
 class Rescheduling(msgspec.Struct, frozen=True):
@@ -150,16 +157,27 @@ async def revoke(tx: Tx, revokings: Sequence[Revoking]) -> list[Entitlement | Re
 
 @command()
 async def transfer(tx: Tx, transfers: Sequence[Transfer]) -> list[Entitlement | Refusal]:
+    users = await store.find_claimed(tx, {each.to for each in transfers})
+
     def move(each: Transfer, before: Entitlement) -> Move | Refusal | None:
-        if before.owner == each.to:
+        to = users.get(each.to, each.to)
+        if before.owner == to:
             return None
-        if each.claims:
-            return Move.of(each.caller, Change.CLAIMED, before, owner=each.to)
         if before.status is not Status.ACTIVE or before.entries:
             return EntitlementNotActive(status=before.status.value)
-        return Move.with_code(tx.now, each.caller, Change.TRANSFERRED, before, owner=each.to)
+        return Move.with_code(tx.now, each.caller, Change.TRANSFERRED, before, owner=to)
 
     return await change(tx, transfers, move)
+
+
+@command()
+async def claim(tx: Tx, claims: Sequence[Claim]) -> list[Entitlement | Refusal]:
+    def move(each: Claim, before: Entitlement) -> Move | Refusal | None:
+        if before.owner != each.guest:  # It was passed on meanwhile, or is the user's already.
+            return None
+        return Move.of(each.caller, Change.CLAIMED, before, owner=each.user)
+
+    return await change(tx, claims, move)
 
 
 @command()

@@ -134,7 +134,7 @@ def _row(
     return Checkin(
         id=checkin.uuid,
         entitlement_id=entitlement.id.uuid if entitlement else None,
-        event_id=scan.place.event_id,
+        event_id=scan.place.event_id or None,
         session_id=scan.place.session_id or (entitlement.session_id if entitlement else None),
         source_type=entitlement.source.type if entitlement else None,
         action="ENTRY",

@@ -1,6 +1,7 @@
 """Entitlements at the edge."""
 
-from admitone.entitlements.routes import doors, exporting, lists, live, scanners, venue, why
+from admitone.entitlements.routes import doors, exporting, lists, live, scanners, venue, wallet, why
+from admitone.kernel import figures
 
 CONTRACTS = (
     *doors.CONTRACTS,
@@ -10,5 +11,7 @@ CONTRACTS = (
     *exporting.CONTRACTS,
     *why.CONTRACTS,
     *scanners.CONTRACTS,
+    *wallet.CONTRACTS,
 )
 PERMISSIONS = doors.PERMISSIONS
+LIMITS = (*figures.SCANS_PER_DEVICE, lists.SEARCHES_PER_PERSON, *wallet.LIMITS)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from admitone.entitlements.model import Changed, Entitlement, EntitlementId, Hold, Method, Revocation, Status
+from admitone.entitlements.model import Changed, Entitlement, EntitlementId, Hold, Method, Revocation, Status, Token
 from admitone.finance.sources.api import PaymentId, Source, SourceType
 from admitone.kernel.db import Record, Tx
 from admitone.kernel.ids import IdentityId, OrganizationId
@@ -142,6 +142,19 @@ WRITE_STANDINGS = """
 """
 
 
+# A code more, and nothing of the right is another: its version stays.
+WRITE_EPOCHS = """
+    UPDATE entitlements.entitlement AS e
+       SET epoch = v.epoch, coded_until = v.coded_until
+      FROM unnest($2::uuid[], $3::integer[], $4::timestamptz[]) AS v(id, epoch, coded_until)
+     WHERE e.organization_id = $1
+       AND e.id = ANY($2::uuid[])
+       AND e.id = v.id
+       AND e.epoch = v.epoch - 1
+       AND e.status = 'ACTIVE'
+"""
+
+
 # Who guests are by now. It belongs to no organisation, and every one may ask it.
 FIND_CLAIMED = """
     SELECT guest_id, user_id
@@ -209,6 +222,12 @@ async def write_standings(tx: Tx, before: Mapping[EntitlementId, int], after: Se
     holds = [msgspec.json.encode(sorted(each.held_for)).decode() for each in ordered]
     was = [before[each.id] for each in ordered]
     await tx.execute_exactly(len(ordered), WRITE_STANDINGS, ids, was, holds, *rest, tx.now)
+
+
+async def write_epochs(tx: Tx, tokens: Sequence[Token]) -> None:
+    """Each is coded by the next of its codes."""
+    ordered = sorted(tokens, key=lambda each: each.entitlement)
+    await tx.execute_exactly(len(ordered), WRITE_EPOCHS, *columns(ordered, "entitlement", "epoch", "valid_until"))
 
 
 async def find_claimed(tx: Tx, owners: Collection[IdentityId]) -> dict[IdentityId, IdentityId]:
