@@ -212,6 +212,8 @@ def test_what_is_told_of_accounts_and_payouts():
     reversed_ = read("transfer.reversed", TRANSFER | {"reversed": True, "reversals": reversals})
     assert (reversed_.payout.status, reversed_.payout.code) == (PayoutStatus.FAILED, "reversed")
     assert reversed_.payout.at == datetime.fromtimestamp(BORN + 7, UTC)
+    handed_on = read("transfer.reversed", TRANSFER | {"metadata": TRANSFER["metadata"] | {"returned_refund": "re_1"}})
+    assert (handed_on.topic, handed_on.payout) == (Topic.NOTHING, None), "what is handed on again is no payout"
     of_a_charge = read("transfer.created", TRANSFER | {"source_transaction": "ch_1"})
     assert of_a_charge.topic is Topic.NOTHING, "it happened with the charge"
 

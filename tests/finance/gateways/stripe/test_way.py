@@ -21,6 +21,7 @@ from admitone.kernel.outbound import CallInsideTransaction, DependencyUnreachabl
 from admitone.kernel.scope import Caller, Scope
 from tests.finance.gateways.builders import (
     a_charge_order,
+    a_hand_on_order,
     a_payout_order,
     a_pix_order,
     a_refund_order,
@@ -51,6 +52,7 @@ def asking(gateway: StripeGateway) -> list[Callable[[], Awaitable[Any]]]:
         lambda: gateway.refund(_refund("pi_1")),
         lambda: gateway.find_refund(_refund("cs_1")),
         lambda: gateway.take_back(a_reversal_order(order, type("Opened", (), {"id": "pi_1"})(), "dp_1")),
+        lambda: gateway.hand_on(a_hand_on_order(order, type("Opened", (), {"id": "pi_1"})(), "re_1")),
         lambda: gateway.find_dispute(Caller(), "dp_1"),
         lambda: gateway.answer_dispute(an_evidence_order(order, "dp_1")),
         lambda: gateway.open_account(an_account_order()),

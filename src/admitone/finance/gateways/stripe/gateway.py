@@ -24,6 +24,7 @@ from admitone.finance.gateways.model import (
     Envelope,
     EventPage,
     EvidenceOrder,
+    HandOnOrder,
     Method,
     MovementPage,
     PayoutOrder,
@@ -194,6 +195,9 @@ class StripeGateway:
 
     async def take_back(self, order: ReversalOrder) -> model.Reversal | Trouble:
         return await self._refunding.take_back(order)
+
+    async def hand_on(self, order: HandOnOrder) -> model.HandedOn | Trouble:
+        return await self._refunding.hand_on(order)
 
     async def find_dispute(self, caller: Caller, dispute: str) -> model.Dispute | Trouble | None:
         found = await self._way.hear(caller, self._v1.disputes.retrieve_async(dispute), Dispute)

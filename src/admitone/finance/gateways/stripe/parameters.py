@@ -13,6 +13,7 @@ from admitone.finance.gateways.model import (
     AccountOrder,
     ChargeOrder,
     EvidenceOrder,
+    HandOnOrder,
     PayoutOrder,
     RefundOrder,
     ReversalOrder,
@@ -39,6 +40,8 @@ SLACK: Final = timedelta(minutes=5)
 """How late an order may be sent, or sent again, after it was given."""
 DISPUTE: Final = "dispute"
 """Carried by what was taken back for one."""
+RETURNED: Final = "returned_refund"
+"""Carried by what was handed on again after one came back."""
 APART: Final = "application_fee_apart"
 """Carried by a refund whose part of our fee goes back by an order of its own."""
 COUNTED_OTHERWISE: Final = frozenset({"ISK", "MGA", "UGX"})
@@ -159,6 +162,22 @@ def refund_parameters(
 def reversal_parameters(order: ReversalOrder) -> "TransferReversalCreateParams":
     carried = {"orgId": str(order.organization), "payment_id": str(order.payment), DISPUTE: order.dispute}
     return {"amount": order.amount_minor, "metadata": carried}
+
+
+def hand_on_parameters(order: HandOnOrder) -> "TransferCreateParams":
+    carried = {"orgId": str(order.organization), "payment_id": str(order.payment), RETURNED: order.refund}
+    return {
+        "amount": order.amount_minor,
+        "currency": order.currency.lower(),
+        "destination": order.account,
+        "transfer_group": hand_on_group(order),
+        "metadata": carried,
+    }
+
+
+def hand_on_group(order: HandOnOrder) -> str:
+    """By which it is looked for."""
+    return f"{order.refund}:handed_on"
 
 
 def account_parameters(order: AccountOrder) -> "AccountCreateParams":

@@ -27,6 +27,7 @@ from admitone.finance.payments.facts import (
     ReceiptChanged,
     ReceiptUnapplied,
     RefundFailed,
+    RefundReturned,
     RefundSettled,
     told_of,
 )
@@ -190,6 +191,7 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
         )
     ]
     booked = {posting.payment for posting in postings}
+    returned = {posting.payment for posting in postings if posting.event is ledger.Event.REFUND_RETURNED}
     if postings:
         await ledger.post(tx, postings)
     await insert_facts(tx, {own: history.news for own, history in changed.items()})
@@ -200,6 +202,8 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
         if own in moves:
             _publish(tx, history.caller, moves[own], is_booked=own in booked)
             _publish_refunds(tx, history)
+        if own in returned:
+            tx.publish(history.caller, RefundReturned(payment_id=own))
         if any(fact.kind in DISPUTES for fact in history.news):
             tx.publish(history.caller, DisputeRecorded(payment_id=own))
         if history.must_ask or (own in moves and moves[own].standing.must_ask):
