@@ -132,6 +132,9 @@ class History:
     def _adjust(self, fact: RecordedFact) -> None:
         """The provider tells the fee anew, where it should tell the difference (FIN-042)."""
         told = [each for each in self.after if each.kind in FEES and each.reference == fact.reference]
+        if any(each.currency != fact.currency for each in told):
+            logger().error("payment.fee_of_two_currencies", paymentId=str(self.payment.id), told=fact.currency)
+            return  # There is no difference between them.
         if fact.at < max(each.at for each in told):
             return
         difference = fact.amount_minor - sum(each.amount_minor for each in told)
