@@ -37,7 +37,7 @@ def a_charge_order(**changes: Any) -> ChargeOrder:
         "method": Method.CARD,
         "amount_minor": 5_000,
         "currency": "EUR",
-        "settlement": SettlementModel.ORG_MOR,
+        "settlement": SettlementModel.ORG_MOR if changes.get("account") else SettlementModel.PLATFORM_MOR,
         "account": None,
         "application_fee_minor": 300,
         "description": "Two tickets",

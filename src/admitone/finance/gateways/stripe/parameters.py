@@ -137,8 +137,9 @@ def _given_at(key: UUID) -> datetime | None:
 def _split(order: ChargeOrder) -> Any:
     """A destination charge on behalf of whoever sells, less our fee (FIN-005, U-12); or all of it is ours to pay
     out."""
-    if order.settlement is not SettlementModel.ORG_MOR or order.account is None:
+    if order.settlement is not SettlementModel.ORG_MOR:
         return {}
+    assert order.account is not None, "such an order is refused before"
     fee = {"application_fee_amount": order.application_fee_minor} if order.application_fee_minor else {}
     return {"transfer_data": {"destination": order.account}, "on_behalf_of": order.account, **fee}
 
