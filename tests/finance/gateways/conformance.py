@@ -25,6 +25,7 @@ from admitone.finance.gateways.api import (
     Envelope,
     EventPage,
     FactKind,
+    HandedOn,
     Method,
     Movement,
     MovementKind,
@@ -48,6 +49,7 @@ from admitone.kernel.ids import OrganizationId
 from admitone.kernel.scope import Caller
 from tests.finance.gateways.builders import (
     a_charge_order,
+    a_hand_on_order,
     a_payout_order,
     a_pix_order,
     a_refund_order,
@@ -166,6 +168,14 @@ async def all_events(gateway: Gateway, since: datetime) -> list[bytes]:
         if page.next_cursor is None:
             return payloads
         cursor = page.next_cursor
+
+
+async def sold(stage: Stage, **changes: Any) -> tuple[ChargeOrder, Charge]:
+    """For 5,000 to an organisation's account, of which 300 are ours."""
+    owner = an_account_order()
+    account = sure(Account, await stage.gateway.open_account(owner))
+    await stage.do("complete", account.id)
+    return await paid(stage, account=account.id, organization=owner.organization, **changes)
 
 
 async def all_movements(gateway: Gateway, organization: OrganizationId) -> list[Movement]:
@@ -469,6 +479,41 @@ class Conformance:
         ]
         assert len({each.id for each in moved}) == len(moved)
         assert {each.payment for each in moved} == {order.payment}
+
+    @pytest.mark.covers("FIN-005")
+    async def test_what_an_account_gave_for_a_refund_that_comes_back_goes_there_again_once(self, stage: Stage):
+        needs(stage, Ability.ACCOUNTS)
+        order, charge = await sold(stage)
+        first = a_refund_order(order, charge, 2_000, application_fee_minor=120)
+        refund = sure(Refund, await stage.gateway.refund(first))
+        again = a_hand_on_order(order, charge, refund.id)
+        assert sure(Refused, await stage.gateway.hand_on(again)).code == "refund_not_returned"
+        await stage.do("return_refund", charge.id)
+        facts = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts
+        too_much = a_hand_on_order(order, charge, refund.id, amount_minor=2_001)
+        assert sure(Refused, await stage.gateway.hand_on(too_much)).code == "amount_too_large"
+        made = await asyncio.gather(*(stage.gateway.hand_on(again) for _ in range(4)))
+        assert {(sure(HandedOn, each).amount_minor, each.currency) for each in made} == {(1_880, "EUR")}
+        sure(Refused, await stage.gateway.hand_on(a_hand_on_order(order, charge, refund.id, amount_minor=1_000)))
+        moved = await all_movements(stage.gateway, order.organization)
+        assert [(each.kind, each.reference, each.amount_minor, each.payment) for each in moved[6:]] == [
+            (MovementKind.REFUND_RETURNED, refund.id, 2_000, order.payment),
+            (MovementKind.TRANSFER_AGAIN, refund.id, 1_880, order.payment),
+        ]
+        after = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts
+        assert {fact.key for fact in after} == {fact.key for fact in facts}, "which is between us and them"
+
+    async def test_an_account_that_gave_nothing_is_given_nothing(self, stage: Stage):
+        needs(stage, Ability.ACCOUNTS)
+        order, charge = await sold(stage)
+        theirs = a_refund_order(order, charge, 2_000, reverse_transfer=False)
+        own, ours = await paid(stage)
+        for each, about in ((order, charge), (own, ours)):
+            how = theirs if each is order else a_refund_order(own, ours, 2_000)
+            refund = sure(Refund, await stage.gateway.refund(how))
+            await stage.do("return_refund", about.id)
+            again = a_hand_on_order(each, about, refund.id, account=order.account)
+            assert sure(Refused, await stage.gateway.hand_on(again)).code == "no_transfer"
 
     # -- Fees
 

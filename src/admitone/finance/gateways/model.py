@@ -232,6 +232,14 @@ class Reversal(msgspec.Struct, frozen=True):
     currency: str
 
 
+class HandedOn(msgspec.Struct, frozen=True):
+    """What went to an organisation's account once more."""
+
+    id: str
+    amount_minor: int
+    currency: str
+
+
 class Payout(msgspec.Struct, frozen=True):
     id: str
     status: PayoutStatus
@@ -339,6 +347,20 @@ class ReversalOrder(msgspec.Struct, frozen=True):
     currency: str
 
 
+class HandOnOrder(msgspec.Struct, frozen=True):
+    """Give an organisation's account again what it gave for a refund that had arrived and came back to us."""
+
+    caller: Caller
+    payment: PaymentId
+    organization: OrganizationId
+    account: str
+    charge: str
+    refund: str
+    """The provider's id of it, which is the key of the order: for one refund it is handed on once."""
+    amount_minor: int
+    currency: str
+
+
 class PayoutOrder(msgspec.Struct, frozen=True):
     caller: Caller
     key: UUID
@@ -425,6 +447,8 @@ class MovementKind(StrEnum):
     """A refund that had succeeded came back."""
     TRANSFER_REVERSED = "TRANSFER_REVERSED"
     """Of a refund: what the account gives for it."""
+    TRANSFER_AGAIN = "TRANSFER_AGAIN"
+    """Of a refund that came back: what the account had given for it goes there again."""
     APPLICATION_FEE_REFUNDED = "APPLICATION_FEE_REFUNDED"
     """Of a refund: what the account gets back of the platform's fee."""
     DISPUTE = "DISPUTE"

@@ -13,6 +13,7 @@ from uuid import UUID
 from admitone.finance.gateways.api import (
     Charge,
     FactKind,
+    HandedOn,
     NotSent,
     Refund,
     Refused,
@@ -46,7 +47,7 @@ from admitone.finance.payments.model import (
     Status,
     Told,
 )
-from admitone.finance.payments.orders import charge_order, return_order, reversal_order
+from admitone.finance.payments.orders import charge_order, hand_on_order, return_order, reversal_order
 from admitone.finance.payments.store import intents as intent_store
 from admitone.finance.payments.store import payments as store
 from admitone.finance.sources.api import PaymentId
@@ -97,6 +98,14 @@ NOT_TAKEN_BACK: Final = AlertRule(
     "not-taken-back",
     "A dispute was lost, and the provider does not give back what had gone on to the organisation's account.",
 )
+NOT_HANDED_ON: Final = AlertRule(
+    "payments.not_handed_on",
+    AlertClass.TICKET,
+    Above(0),
+    "finance operations",
+    "not-taken-back",
+    "A refund came back, and what the organisation's account had given for it does not go there again.",
+)
 LOSSES: Final = (ledger.Event.DISPUTE_LOST, ledger.Event.UNAPPLIED_LOST)
 
 
@@ -137,6 +146,25 @@ async def find_taken_back(tx: Tx, payments: Sequence[PaymentId]) -> list[list[le
         if each.event in LOSSES and each.entry_type is ledger.EntryType.TRANSFER_REVERSAL
     ]
     return [[each for each in booked if each.payment_id == payment] for payment in payments]
+
+
+@command()
+async def find_handed_on(tx: Tx, payments: Sequence[PaymentId]) -> list[list[ledger.Transfer]]:
+    """What the books say that went to the organisation's account again. Of a refund that never arrived they say it,
+    too: for that one the account had given nothing."""
+    booked = await ledger.list_transfers_of(tx, payments)
+    arrived = {
+        (each.payment_id, each.causation_id)
+        for each in booked
+        if each.entry_type is ledger.EntryType.REFUND_SETTLED_MIRROR
+    }
+    again = [
+        each
+        for each in booked
+        if each.entry_type is ledger.EntryType.TRANSFER_REVERSAL_MIRROR
+        and (each.payment_id, each.causation_id) in arrived
+    ]
+    return [[each for each in again if each.payment_id == payment] for payment in payments]
 
 
 class Clerk:
@@ -273,12 +301,34 @@ class Clerk:
         booked: list[ledger.Transfer] = await self._submit(find_taken_back, organization, payment)
         for each in booked if case else ():
             assert case is not None
-            said = await self._heard(case.payment, case.gateway.take_back(reversal_order(case.payment, each, caller)))
-            if isinstance(said, Refused):
-                detail = f"{each.amount_minor} {each.currency} for {each.reference}: {said.code}"
-                await self._alert(NOT_TAKEN_BACK, case.payment, detail, caller)
-            if not isinstance(said, Reversal):
-                raise refusal_of(said)
+            asking = case.gateway.take_back(reversal_order(case.payment, each, caller))
+            await self._move(case.payment, each, asking, NOT_TAKEN_BACK, caller)
+
+    async def hand_on(self, organization: OrganizationId, payment: PaymentId, caller: Caller) -> None:
+        """Give the organisation's account again what the books say that goes there of refunds that had arrived and came
+        back (U-12), once for each. Raises what must be tried again, or what was refused."""
+        case = await self.find(organization, payment)
+        booked: list[ledger.Transfer] = await self._submit(find_handed_on, organization, payment)
+        for each in booked if case else ():
+            assert case is not None
+            asking = case.gateway.hand_on(hand_on_order(case.payment, each, caller))
+            await self._move(case.payment, each, asking, NOT_HANDED_ON, caller)
+
+    async def _move(
+        self,
+        payment: Payment,
+        booked: ledger.Transfer,
+        asking: Awaitable[Reversal | HandedOn | Trouble],
+        rule: AlertRule,
+        caller: Caller,
+    ) -> None:
+        """Between us and the organisation's account, as the books have it already."""
+        said = await self._heard(payment, asking)
+        if isinstance(said, Refused):
+            detail = f"{booked.amount_minor} {booked.currency} for {booked.reference}: {said.code}"
+            await self._alert(rule, payment, detail, caller)
+        if not isinstance(said, Reversal | HandedOn):
+            raise refusal_of(said)
 
     async def _give_back(self, payment: Payment, intent: GatewayIntent, caller: Caller) -> Recorded:
         assert payment.provider is not None

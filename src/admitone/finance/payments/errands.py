@@ -14,7 +14,7 @@ import msgspec
 
 from admitone.finance.gateways.api import Account, FactKind, Provider
 from admitone.finance.gateways.port import GATEWAYS
-from admitone.finance.payments.asking import MISSING, NOT_TAKEN_BACK, ODD, Clerk, refusal_of
+from admitone.finance.payments.asking import MISSING, NOT_HANDED_ON, NOT_TAKEN_BACK, ODD, Clerk, refusal_of
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.receipts import Decision
 from admitone.finance.payments.errors import GatewayRefused, NotAtProvider, NotReturnable
@@ -28,6 +28,7 @@ from admitone.finance.payments.facts import (
     ReceiptChanged,
     ReceiptUnapplied,
     RefundBegun,
+    RefundReturned,
 )
 from admitone.finance.payments.model import AccountTold, IntentAction, KnownAccount, ReceiptState
 from admitone.finance.payments.policy import Receipt, asked_at
@@ -83,7 +84,7 @@ CONTRADICTED = AlertRule(
     "payment-contradicted",
     "A provider told of a payment what cannot be as it stands, such as a dispute of what was refunded.",
 )
-RULES: Final = (UNAPPLIED, CONTRADICTED, MISSING, ODD, NOT_TAKEN_BACK)
+RULES: Final = (UNAPPLIED, CONTRADICTED, MISSING, ODD, NOT_TAKEN_BACK, NOT_HANDED_ON)
 UNSETTLED: Final = (ReceiptState.OPEN, ReceiptState.RETURNING)
 
 
@@ -134,6 +135,12 @@ async def see_to_unpaid(desk: Desk, told: Delivered[PaymentNeedsManual]) -> None
 async def take_back(desk: Desk, told: Delivered[DisputeRecorded]) -> None:
     """A dispute that is lost took the money from the platform; the organisation's part of it comes back to us."""
     await Clerk.at(desk).take_back(told.organization, told.payload.payment_id, told.caller)
+
+
+@errand("payments.hand_on", lane=PROVIDERS, retry=WEBHOOKS, priority=Priority.CRITICAL)
+async def hand_on(desk: Desk, told: Delivered[RefundReturned]) -> None:
+    """A refund that came back came to the platform; what the organisation gave for it goes to its account again."""
+    await Clerk.at(desk).hand_on(told.organization, told.payload.payment_id, told.caller)
 
 
 @errand("payments.tell_of_receipt", lane=PROVIDERS, retry=WEBHOOKS)

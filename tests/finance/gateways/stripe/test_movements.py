@@ -45,6 +45,11 @@ FEE = {"id": "fee_1", "object": "application_fee", "created": 1, "amount": 300, 
 DISPUTE = {"id": "dp_1", "object": "dispute", "created": 1, "amount": 5_000, "currency": "eur", "status": "lost"}
 BRL_DISPUTE = {**DISPUTE, "reason": "fraudulent", "currency": "brl"}
 REVERSAL = {"id": "trr_1", "object": "transfer_reversal", "created": 1, "amount": 1_000}
+HANDED_ON = {
+    **TRANSFER,
+    "metadata": {**CARRIED, "returned_refund": "re_1"},
+    "source_transaction": None,
+}
 PAYOUT = {**TRANSFER, "metadata": {"orgId": str(OURS)}, "source_transaction": None}
 
 
@@ -66,6 +71,11 @@ PAYOUT = {**TRANSFER, "metadata": {"orgId": str(OURS)}, "source_transaction": No
         (a_row("refund_failure", {**REFUND, "charge": CHARGE}, 1_000), [(K.REFUND_RETURNED, "re_1", 1_000, "EUR")]),
         (a_row("adjustment", {**REFUND, "charge": CHARGE}, 1_000), [(K.REFUND_RETURNED, "re_1", 1_000, "EUR")]),
         (a_row("transfer", {**TRANSFER, "source_transaction": CHARGE}, -5_000), [(K.TRANSFER, "pi_1", 5_000, "EUR")]),
+        (a_row("transfer", HANDED_ON, -5_000), [(K.TRANSFER_AGAIN, "re_1", 5_000, "EUR")]),
+        (
+            a_row("transfer_refund", {**REVERSAL, "transfer": HANDED_ON}, 5_000),
+            [(K.TRANSFER_REVERSED, "re_1", 5_000, "EUR")],
+        ),
         (a_row("application_fee", FEE, 300), [(K.APPLICATION_FEE, "pi_1", 300, "EUR")]),
         (
             a_row(

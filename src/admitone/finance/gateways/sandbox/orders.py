@@ -19,6 +19,7 @@ from admitone.finance.gateways.sandbox.parameters import (
     AccountParameters,
     ChargeParameters,
     EvidenceParameters,
+    HandOnParameters,
     LinkParameters,
     PayoutParameters,
     RefundParameters,
@@ -49,8 +50,8 @@ def order(books: "Simulator", path: str, body: bytes, key: str | None, now: int)
     match path.strip("/").split("/"):
         case ["v1", "payment_intents"]:
             made: Any = _open_charge(books, _read(body, ChargeParameters), now)
-        case ["v1", "payment_intents", name, "cancel"]:
-            made = books.perform("cancel", name, Options(), key)
+        case ["v1", "payment_intents", name, "cancel" | "hand_on" as deed]:
+            made = _cancel(books, name, key) if deed == "cancel" else _hand_on(books, name, body, key)
         case ["v1", "refunds"]:
             made = _refund(books, _read(body, RefundParameters), key)
         case ["v1", "disputes", name]:
@@ -146,6 +147,18 @@ def _refund(books: "Simulator", given: RefundParameters, key: str | None) -> Any
     assert isinstance(intent, Intent)
     assert intent.paid
     return intent.paid.refunds[-1]
+
+
+def _cancel(books: "Simulator", name: str, key: str | None) -> Any:
+    return books.perform("cancel", name, Options(), key)
+
+
+def _hand_on(books: "Simulator", name: str, body: bytes, key: str | None) -> Any:
+    given = _read(body, HandOnParameters)
+    intent = books.perform("hand_on", name, Options(refund=given.refund, amount=given.amount), key)
+    assert isinstance(intent, Intent)
+    assert intent.paid
+    return next(each for each in intent.paid.refunds if each.id == given.refund)
 
 
 def _answer_dispute(books: "Simulator", name: str, given: EvidenceParameters, key: str | None) -> Dispute:

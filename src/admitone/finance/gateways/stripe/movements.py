@@ -23,6 +23,7 @@ from admitone.finance.gateways.stripe.objects import (
     Transaction,
     Transfer,
 )
+from admitone.finance.gateways.stripe.parameters import RETURNED
 from admitone.finance.gateways.words import id_in, second
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
@@ -64,6 +65,7 @@ KINDS: Final = {
 """Disputes are adjustments, and stand apart. A payment that failed after it had been counted (`payment_failure_refund`)
 is of methods that we do not take: it would take money back, and is in no table."""
 OF_PAYOUTS: Final = {K.TRANSFER: K.PAYOUT, K.TRANSFER_REVERSED: K.PAYOUT_RETURNED}
+HANDED_ON: Final = {K.TRANSFER: K.TRANSFER_AGAIN}
 
 
 class About(msgspec.Struct, frozen=True):
@@ -71,8 +73,8 @@ class About(msgspec.Struct, frozen=True):
 
     reference: str
     carried: Mapping[str, str] = {}
-    pays_out: bool = False
-    """It moved by itself, and not with a charge."""
+    apart: Mapping[MovementKind, MovementKind] = {}
+    """What a transfer is that moved by itself, and not with a charge."""
 
 
 def movements_of(row: Transaction, organization: OrganizationId) -> Iterator[Movement]:
@@ -94,8 +96,7 @@ def movements_of(row: Transaction, organization: OrganizationId) -> Iterator[Mov
 
 
 def _moved(row: Transaction, about: About, kind: MovementKind, source: Thing | None) -> Iterator[Movement]:
-    if about.pays_out:
-        kind = OF_PAYOUTS.get(kind, kind)
+    kind = about.apart.get(kind, kind)
     if kind is K.FEE:
         yield _movement(row, about, kind, -row.amount)
         return
@@ -151,7 +152,8 @@ def _about(source: Thing | str | None, row: Transaction) -> About:
         case FeeRefund(fee=ApplicationFee() as fee):
             return About(source.id, _carried(fee, row))
         case Transfer(source_transaction=None):
-            return About(source.id, source.carried, pays_out=True)
+            refund = source.carried.get(RETURNED)
+            return About(refund or source.id, source.carried, HANDED_ON if refund else OF_PAYOUTS)
         case Transfer():
             return _about(source.source_transaction, row)
         case Reversal(source_refund=Refund() as refund):

@@ -36,6 +36,7 @@ NOT_COMPARED: Final[dict[EntryType | MovementKind, str]] = {
     E.TRANSFER_REVERSAL: "posted for what is refunded or lost, whether or not the order took it from the account",
     E.TRANSFER_REVERSAL_MIRROR: "as the reversal that it takes back",
     K.TRANSFER_REVERSED: "as the reversal in the ledger",
+    K.TRANSFER_AGAIN: "as the mirror in the ledger",
     K.APPLICATION_FEE_REFUNDED: "as the reversal in the ledger",
     E.SELLER_PAID: "no provider pays sellers yet: there is no movement for it",
     E.TAX_REMITTED: "paid to an authority by a bank, and not by the provider",
