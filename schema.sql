@@ -1671,6 +1671,7 @@ CREATE TABLE payments.gateway_intent (
     created_at timestamp with time zone NOT NULL,
     settled_at timestamp with time zone,
     fee_minor bigint,
+    refused integer DEFAULT 0 NOT NULL,
     CONSTRAINT gateway_intent_action_check CHECK ((action = ANY (ARRAY['OPEN'::text, 'REFUND'::text]))),
     CONSTRAINT gateway_intent_amount_minor_check CHECK ((amount_minor > 0)),
     CONSTRAINT gateway_intent_answer_check CHECK ((octet_length(answer) <= 8000)),
@@ -1682,6 +1683,7 @@ CREATE TABLE payments.gateway_intent (
     CONSTRAINT gateway_intent_description_check CHECK ((length(description) <= 200)),
     CONSTRAINT gateway_intent_fee_minor_check CHECK (((fee_minor >= 0) AND (fee_minor <= amount_minor))),
     CONSTRAINT gateway_intent_reason_check CHECK ((length(reason) <= 200)),
+    CONSTRAINT gateway_intent_refused_check CHECK ((refused >= 0)),
     CONSTRAINT gateway_intent_return_url_check CHECK ((length(return_url) <= 2000)),
     CONSTRAINT gateway_intent_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'DONE'::text, 'REFUSED'::text]))),
     CONSTRAINT gateway_intent_unanswered_check CHECK ((unanswered >= 0))
@@ -2950,7 +2952,7 @@ CREATE UNIQUE INDEX invitation_pending ON organizations.invitation USING btree (
 CREATE INDEX gateway_intent_of_payment ON payments.gateway_intent USING btree (organization_id, payment_id);
 
 -- Name: gateway_intent_unsettled; Type: INDEX; Schema: payments; Owner: admitone_owner
-CREATE INDEX gateway_intent_unsettled ON payments.gateway_intent USING btree (created_at, id) WHERE ((state = 'OPEN'::text) AND (unanswered < 3));
+CREATE INDEX gateway_intent_unsettled ON payments.gateway_intent USING btree (created_at, id) WHERE (state = 'OPEN'::text);
 
 -- Name: payment_applied; Type: INDEX; Schema: payments; Owner: admitone_owner
 CREATE UNIQUE INDEX payment_applied ON payments.payment USING btree (organization_id, source_type, source_id) WHERE applied;
@@ -4543,6 +4545,12 @@ GRANT SELECT(created_at) ON TABLE payments.gateway_intent TO admitone_relay;
 
 -- Name: COLUMN gateway_intent.settled_at; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT UPDATE(settled_at) ON TABLE payments.gateway_intent TO admitone_app;
+
+-- Name: COLUMN gateway_intent.fee_minor; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(fee_minor) ON TABLE payments.gateway_intent TO admitone_relay;
+
+-- Name: COLUMN gateway_intent.refused; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(refused) ON TABLE payments.gateway_intent TO admitone_app;
 
 -- Name: TABLE paid_subject; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE payments.paid_subject TO admitone_app;

@@ -52,7 +52,16 @@ from admitone.finance.payments.store import intents as intent_store
 from admitone.finance.payments.store import payments as store
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel import failpoints
-from admitone.kernel.alerts import ALERTS, Above, Alert, AlertClass, AlertRule, raise_alerts
+from admitone.kernel.alerts import (
+    ALERTS,
+    Above,
+    Alert,
+    AlertClass,
+    AlertRule,
+    Resolution,
+    raise_alerts,
+    resolve_alerts,
+)
 from admitone.kernel.commands import Command, command
 from admitone.kernel.contracts import Call
 from admitone.kernel.db import Tx
@@ -105,6 +114,14 @@ NOT_HANDED_ON: Final = AlertRule(
     "finance operations",
     "not-taken-back",
     "A refund came back, and what the organisation's account had given for it does not go there again.",
+)
+UNANSWERED: Final = AlertRule(
+    "payments.refund_unanswered",
+    AlertClass.TICKET,
+    Above(0),
+    "finance operations",
+    "refund-unanswered",
+    "A provider does not say what became of a refund: it was asked three times, or waits for half an hour.",
 )
 LOSSES: Final = (ledger.Event.DISPUTE_LOST, ledger.Event.UNAPPLIED_LOST)
 
@@ -339,6 +356,8 @@ class Clerk:
             said = _looked_up(await self._heard(payment, gateway.find_refund(order)))
         if said is None:
             said = Refused(CHARGE_DISPUTED) if is_taken else await self._heard(payment, gateway.refund(order))
+        if not intent.is_return:
+            await self._tell_of_silence(payment, intent, said, caller)
         match said:
             case Refund():
                 answer = Answer(caller, payment.id, intent, said)
@@ -354,6 +373,15 @@ class Clerk:
                 await self._submit(count_unanswered, payment.organization, intent)
         raise refusal_of(said)
 
+    async def _tell_of_silence(self, payment: Payment, intent: GatewayIntent, said: object, caller: Caller) -> None:
+        """Before anything is recorded: whoever is killed then asks again, and is answered."""
+        is_overdue, own = intent.is_overdue(datetime.now(UTC)), str(intent.id)
+        if isinstance(said, NotSent | Unknown):
+            if is_overdue:
+                await self._alert(UNANSWERED, payment, f"{intent.amount_minor} {intent.currency}", caller, own)
+        elif is_overdue or intent.unanswered:
+            await self._write(resolve_alerts, Resolution(UNANSWERED, own), scope=ALERTS)
+
     async def _heard(self, payment: Payment, asking: Awaitable[Said]) -> Said | Unknown:
         """What is said; a word that we do not know decides nothing, and somebody is told to look (PAY-061)."""
         try:
@@ -363,10 +391,13 @@ class Clerk:
             await self._alert(ODD, payment, str(odd), Caller())
             return Unknown(f"is {odd.status[:40]!r}")
 
-    async def _alert(self, rule: AlertRule, payment: Payment, detail: str, caller: Caller) -> None:
+    async def _alert(
+        self, rule: AlertRule, payment: Payment, detail: str, caller: Caller, subject: str | None = None
+    ) -> None:
         own = str(payment.id)
         entities = {"paymentId": own, "chargeId": payment.charge_id or ""}
-        await self._write(raise_alerts, Alert(rule, own, detail, payment.organization, entities, caller), scope=ALERTS)
+        alert = Alert(rule, subject or own, detail, payment.organization, entities, caller)
+        await self._write(raise_alerts, alert, scope=ALERTS)
 
     async def _submit(self, command: Command[Any, Any, Any], organization: OrganizationId, each: Any) -> Any:
         failpoints.reach("payments.before_recording")

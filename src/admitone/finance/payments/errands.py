@@ -14,7 +14,15 @@ import msgspec
 
 from admitone.finance.gateways.api import Account, FactKind, Provider
 from admitone.finance.gateways.port import GATEWAYS
-from admitone.finance.payments.asking import MISSING, NOT_HANDED_ON, NOT_TAKEN_BACK, ODD, Clerk, refusal_of
+from admitone.finance.payments.asking import (
+    MISSING,
+    NOT_HANDED_ON,
+    NOT_TAKEN_BACK,
+    ODD,
+    UNANSWERED,
+    Clerk,
+    refusal_of,
+)
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.receipts import Decision
 from admitone.finance.payments.errors import GatewayRefused, NotAtProvider, NotReturnable
@@ -48,11 +56,13 @@ from admitone.kernel.alerts import (
     raise_alerts,
     resolve_alerts,
 )
+from admitone.kernel.breaker import DependencyUnavailable
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
 from admitone.kernel.jobs import REFUNDS, WEBHOOKS, Delivered, Desk, Job, Lane, Priority, enqueue, errand
 from admitone.kernel.jobs.schedules import Firing
+from admitone.kernel.outbound import DependencyUnreachable
 from admitone.kernel.scope import Caller, Scope
 from admitone.kernel.telemetry import logger
 
@@ -84,7 +94,7 @@ CONTRADICTED = AlertRule(
     "payment-contradicted",
     "A provider told of a payment what cannot be as it stands, such as a dispute of what was refunded.",
 )
-RULES: Final = (UNAPPLIED, CONTRADICTED, MISSING, ODD, NOT_TAKEN_BACK, NOT_HANDED_ON)
+RULES: Final = (UNAPPLIED, CONTRADICTED, MISSING, ODD, NOT_TAKEN_BACK, NOT_HANDED_ON, UNANSWERED)
 UNSETTLED: Final = (ReceiptState.OPEN, ReceiptState.RETURNING)
 
 
@@ -119,6 +129,8 @@ async def refund(desk: Desk, told: Delivered[RefundBegun]) -> None:
         await Clerk.at(desk).refund(told.organization, about.payment_id, UUID(about.refund_id), told.caller)
     except GatewayRefused as refused:  # It was given up; whoever listens to that is told.
         logger().warning("payment.refund_refused", paymentId=str(about.payment_id), reason=refused.reason)
+    except DependencyUnreachable as away:  # Nothing was sent: it waits, and has spent no try.
+        raise DependencyUnavailable(dependency="a payment provider", retry_after_seconds=30) from away
 
 
 @errand("payments.see_to_unpaid", lane=PROVIDERS, retry=REFUNDS, priority=Priority.CRITICAL)

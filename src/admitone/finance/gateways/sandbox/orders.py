@@ -137,6 +137,9 @@ def _pix(name: str, given: ChargeParameters) -> Pix:
 def _refund(books: "Simulator", given: RefundParameters, key: str | None) -> Any:
     if not 0 <= given.refund_application_fee <= given.amount:
         raise No("parameter_invalid", "no more of the fee goes back than of the money")
+    charged = books.get(given.payment_intent)
+    if isinstance(charged, Intent) and charged.paid and any(each.status != "won" for each in charged.paid.disputes):
+        raise No("charge_disputed", "the bank has it", intent=charged)  # As Stripe: what was won can go back.
     options = Options(
         amount=given.amount,
         refund_application_fee=given.refund_application_fee,
