@@ -279,6 +279,8 @@ class Report(msgspec.Struct, frozen=True):
     currency: str
     at: datetime
     code: str = ""
+    to_bank: bool = False
+    """Of whoever has the balance that it is of."""
 
 
 class Reported(msgspec.Struct, frozen=True):

@@ -44,6 +44,16 @@ TRANSFER = {
 FEE = {"id": "fee_1", "object": "application_fee", "created": 1, "amount": 300, "originating_transaction": CHARGE}
 DISPUTE = {"id": "dp_1", "object": "dispute", "created": 1, "amount": 5_000, "currency": "eur", "status": "lost"}
 REVERSAL = {"id": "trr_1", "object": "transfer_reversal", "created": 1, "amount": 1_000}
+BANK_PAYOUT = {
+    "id": "po_1",
+    "object": "payout",
+    "created": 1,
+    "amount": 900,
+    "currency": "eur",
+    "status": "in_transit",
+    "metadata": {"orgId": str(OURS)},
+}
+"""Whatever somebody wrote on it, it is of the platform's balance."""
 PAYOUT = {**TRANSFER, "metadata": {"orgId": str(OURS)}, "source_transaction": None}
 
 
@@ -114,9 +124,17 @@ def test_a_transfer_by_itself_is_a_payout(row: Transaction, moved: tuple[Any, ..
 @pytest.mark.parametrize(
     ("row", "moved"),
     [
-        (a_row("stripe_fee", None, -40), [(K.FEE, "txn_1", 40, "EUR", None)]),
-        (a_row("payout", "po_1", -900), [(K.PAYOUT, "po_1", 900, "EUR", None)]),
-        (a_row("payout_failure", "po_1", 900), [(K.PAYOUT_RETURNED, "po_1", 900, "EUR", None)]),
+        (a_row("stripe_fee", None, -40), [(K.ACCOUNT_FEE, "txn_1", 40, "EUR", None)]),
+        (a_row("stripe_fee", "po_1", 40), [(K.ACCOUNT_FEE, "txn_1", -40, "EUR", None)]),
+        (a_row("payout", "po_1", -900), [(K.BANK_PAYOUT, "po_1", 900, "EUR", None)]),
+        (a_row("payout", BANK_PAYOUT, -900), [(K.BANK_PAYOUT, "po_1", 900, "EUR", None)]),
+        (
+            a_row("payout", BANK_PAYOUT, -900, 9),
+            [(K.BANK_PAYOUT, "po_1", 900, "EUR", None), (K.ACCOUNT_FEE, "txn_1", 9, "EUR", None)],
+        ),
+        (a_row("payout_failure", "po_1", 900), [(K.BANK_PAYOUT_RETURNED, "po_1", 900, "EUR", None)]),
+        (a_row("payout_cancel", "po_1", 900), [(K.BANK_PAYOUT_RETURNED, "po_1", 900, "EUR", None)]),
+        (a_row("transfer", TRANSFER, -5_000), [(K.PAYOUT, "tr_1", 5_000, "EUR", None)]),
         (a_row("climate_order_purchase", "climorder_1", -5), []),
         (a_row("charge", THING), [(K.CHARGE, "ch_1", 5_000, "EUR", None)]),
     ],

@@ -141,7 +141,8 @@ async def take_answers(tx: Tx, answers: Sequence[Answer]) -> list[Payout | Refus
 
 async def hear(tx: Tx, reports: Sequence[Report]) -> None:
     """What providers say of payouts by themselves: kept, and of ours, what follows from it; of a payout that we cannot
-    have anything to do with, somebody is told (MOR-035)."""
+    have anything to do with, somebody is told (MOR-035). What goes from the platform's balance to its own bank is its
+    own: reconciliation books it by the provider's journal."""
     by_provider: dict[Provider, dict[str, Report]] = {}
     for each in sorted(reports, key=lambda each: each.at):
         by_provider.setdefault(each.provider, {})[each.reference] = each
@@ -152,9 +153,11 @@ async def hear(tx: Tx, reports: Sequence[Report]) -> None:
     for provider, said in sorted(by_provider.items()):
         ours = await store.find_by_reference(tx, provider, said)
         await _settle_reported(tx, ours, said)
-        has_account = any(own[0] is provider for own in known) and tx.scope.organization != PLATFORM_ORGANIZATION
+        is_platform = tx.scope.organization == PLATFORM_ORGANIZATION
+        has_account = any(own[0] is provider for own in known)
         for reference, each in said.items():
-            if reference not in ours and not has_account and (provider, reference) in fresh:
+            is_its_own = each.to_bank if is_platform else has_account
+            if reference not in ours and not is_its_own and (provider, reference) in fresh:
                 tx.publish(each.caller, _unknown(provider, each))
 
 
