@@ -283,6 +283,11 @@ class Report(msgspec.Struct, frozen=True):
     """Of whoever has the balance that it is of."""
 
 
+def in_order(report: Report) -> tuple[bool, datetime]:
+    """Of several reports of one payout the last counts: an end after what is pending, else by the provider's time."""
+    return report.status is not PayoutStatus.PENDING, report.at
+
+
 class Reported(msgspec.Struct, frozen=True):
     """The same, as it is kept."""
 

@@ -31,6 +31,7 @@ from admitone.finance.payouts.model import (
     Report,
     Reported,
     code_of,
+    in_order,
 )
 from admitone.finance.payouts.policy import weighed
 from admitone.finance.payouts.positions import find_positions
@@ -144,7 +145,7 @@ async def hear(tx: Tx, reports: Sequence[Report]) -> None:
     have anything to do with, somebody is told (MOR-035). What goes from the platform's balance to its own bank is its
     own: reconciliation books it by the provider's journal."""
     by_provider: dict[Provider, dict[str, Report]] = {}
-    for each in sorted(reports, key=lambda each: each.at):
+    for each in sorted(reports, key=in_order):
         by_provider.setdefault(each.provider, {})[each.reference] = each
     for provider, said in sorted(by_provider.items()):
         await _hold(tx, {each.id for each in (await store.find_by_reference(tx, provider, said)).values()})
