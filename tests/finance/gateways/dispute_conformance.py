@@ -20,7 +20,7 @@ from admitone.finance.gateways.api import (
 )
 from admitone.kernel.scope import Caller
 from tests.finance.gateways.builders import an_evidence_order, sure
-from tests.finance.gateways.conformance import Stage, paid, read_webhooks
+from tests.finance.gateways.stage import Stage, paid, read_webhooks
 
 Is = DisputeStatus
 

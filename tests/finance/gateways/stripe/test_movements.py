@@ -11,7 +11,7 @@ from admitone.finance.gateways.stripe.objects import Transaction
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
 from tests.finance.gateways.builders import a_payout_order, an_account_order
-from tests.finance.gateways.conformance import all_movements, paid
+from tests.finance.gateways.stage import all_movements, paid
 from tests.finance.gateways.stripe.stages import StripeStage
 
 OURS, PAYMENT = OrganizationId.new(), PaymentId.new()

@@ -18,7 +18,7 @@ from admitone.finance.gateways.api import (
 )
 from admitone.kernel.scope import Caller
 from tests.finance.gateways.builders import a_refund_order, an_account_order, sure
-from tests.finance.gateways.conformance import all_movements, paid
+from tests.finance.gateways.stage import all_movements, paid
 from tests.finance.gateways.stripe.stages import StripeStage
 
 PATHS = ("/v1/refunds", "/v1/application_fees")
