@@ -24,7 +24,7 @@ from admitone.finance.gateways.api import (
 )
 from admitone.kernel.scope import Caller
 from tests.finance.gateways.builders import a_refund_order, a_reversal_order, an_account_order, an_evidence_order, sure
-from tests.finance.gateways.conformance import Stage, all_movements, needs, paid, read_webhooks
+from tests.finance.gateways.stage import Stage, all_movements, needs, paid, read_webhooks
 
 Is = DisputeStatus
 

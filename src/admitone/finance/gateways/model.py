@@ -247,6 +247,9 @@ class Payout(msgspec.Struct, frozen=True):
     currency: str
     at: datetime
     code: str = ""
+    to_bank: bool = False
+    """From a balance at the provider to the bank of whoever has that balance; else from the platform's to an account
+    there."""
 
 
 class UnknownStatus(Exception):
@@ -457,6 +460,12 @@ class MovementKind(StrEnum):
     DISPUTE_FEE_RETURNED = "DISPUTE_FEE_RETURNED"
     PAYOUT = "PAYOUT"
     PAYOUT_RETURNED = "PAYOUT_RETURNED"
+    BANK_PAYOUT = "BANK_PAYOUT"
+    """From the platform's balance to the platform's own bank, whenever the provider does so…"""
+    BANK_PAYOUT_RETURNED = "BANK_PAYOUT_RETURNED"
+    """…and what the bank sent back."""
+    ACCOUNT_FEE = "ACCOUNT_FEE"
+    """What the provider takes of the platform's balance for itself, and for no payment."""
 
 
 class Movement(msgspec.Struct, frozen=True):

@@ -208,9 +208,17 @@ async def hear_reports(tx: Tx, told: Sequence[Delivered[PayoutReported]]) -> Non
 
 
 def _report(told: Delivered[PayoutReported]) -> Report:
-    said, code = told.payload, code_of(told.payload.code)
+    said = told.payload
     return Report(
-        told.caller, said.provider, said.payout_id, said.status, said.amount_minor, said.currency, said.at, code
+        told.caller,
+        said.provider,
+        said.payout_id,
+        said.status,
+        said.amount_minor,
+        said.currency,
+        said.at,
+        code_of(said.code),
+        said.to_bank,
     )
 
 

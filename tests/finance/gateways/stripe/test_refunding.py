@@ -19,7 +19,7 @@ from admitone.finance.gateways.api import (
 )
 from admitone.kernel.scope import Caller
 from tests.finance.gateways.builders import a_hand_on_order, a_refund_order, a_reversal_order, sure
-from tests.finance.gateways.conformance import all_movements, paid, sold
+from tests.finance.gateways.stage import all_movements, paid, sold
 from tests.finance.gateways.stripe.stages import StripeStage
 
 PATHS = ("/v1/refunds", "/v1/application_fees")

@@ -22,7 +22,7 @@ from tests.finance.gateways.builders import (
     an_evidence_order,
     sure,
 )
-from tests.finance.gateways.conformance import paid
+from tests.finance.gateways.stage import paid
 from tests.finance.gateways.stripe.checking import NoSuchRequest, check_request
 from tests.finance.gateways.stripe.stages import StripeStage
 

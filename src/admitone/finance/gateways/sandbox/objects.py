@@ -10,6 +10,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 MILLION: Final = 1_000_000
+BANK: Final = "bank"
+"""The platform's own, as the destination of a payout."""
 
 
 class Thing(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from admitone.finance.gateways.brcode import BrCode
 from admitone.finance.gateways.sandbox import accounts
 from admitone.finance.gateways.sandbox.charges import No, Step
 from admitone.finance.gateways.sandbox.deeds import Options
-from admitone.finance.gateways.sandbox.objects import MILLION, Account, Dispute, Intent, Pix, Session
+from admitone.finance.gateways.sandbox.objects import BANK, MILLION, Account, Dispute, Intent, Pix, Session
 from admitone.finance.gateways.sandbox.parameters import (
     AccountParameters,
     ChargeParameters,
@@ -198,8 +198,9 @@ def _link(books: "Simulator", given: LinkParameters, now: int) -> Any:
 
 
 def _pay_out(books: "Simulator", given: PayoutParameters, now: int) -> Any:
-    account = books.find(given.destination)
-    if not isinstance(account, Account):
+    found = books.find(given.destination)
+    account = found if isinstance(found, Account) else None
+    if account is None and given.destination != BANK:
         raise No("account_invalid", f"there is no account {given.destination}")
     return books.apply(accounts.pay_out(account, given, now, books.new_id), None, given.order_key)
 

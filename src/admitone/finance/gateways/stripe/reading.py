@@ -358,4 +358,5 @@ def transfer_of(transfer: Transfer) -> model.Payout:
 
 def payout_of(payout: Payout, at: datetime) -> model.Payout:
     status = known(PAYOUT_STATUS, payout.status, (Ref(ObjectType.PAYOUT, payout.id),), payout.carried)
-    return model.Payout(payout.id, status, payout.amount, payout.currency.upper(), at, payout.failure_code or "")
+    code = payout.failure_code or ""
+    return model.Payout(payout.id, status, payout.amount, payout.currency.upper(), at, code, to_bank=True)

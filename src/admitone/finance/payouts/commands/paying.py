@@ -31,6 +31,7 @@ from admitone.finance.payouts.model import (
     Report,
     Reported,
     code_of,
+    in_order,
 )
 from admitone.finance.payouts.policy import kept_of, weighed
 from admitone.finance.payouts.positions import find_positions
@@ -141,9 +142,10 @@ async def take_answers(tx: Tx, answers: Sequence[Answer]) -> list[Payout | Refus
 
 async def hear(tx: Tx, reports: Sequence[Report]) -> None:
     """What providers say of payouts by themselves: kept, and of ours, what follows from it; of a payout that we cannot
-    have anything to do with, somebody is told (MOR-035)."""
+    have anything to do with, somebody is told (MOR-035). What goes from the platform's balance to its own bank is its
+    own: reconciliation books it by the provider's journal."""
     by_provider: dict[Provider, dict[str, Report]] = {}
-    for each in sorted(reports, key=lambda each: each.at):
+    for each in sorted(reports, key=in_order):
         by_provider.setdefault(each.provider, {})[each.reference] = each
     for provider, said in sorted(by_provider.items()):
         await _hold(tx, {each.id for each in (await store.find_by_reference(tx, provider, said)).values()})
@@ -152,9 +154,11 @@ async def hear(tx: Tx, reports: Sequence[Report]) -> None:
     for provider, said in sorted(by_provider.items()):
         ours = await store.find_by_reference(tx, provider, said)
         await _settle_reported(tx, ours, said)
-        has_account = any(own[0] is provider for own in known) and tx.scope.organization != PLATFORM_ORGANIZATION
+        is_platform = tx.scope.organization == PLATFORM_ORGANIZATION
+        has_account = any(own[0] is provider for own in known)
         for reference, each in said.items():
-            if reference not in ours and not has_account and (provider, reference) in fresh:
+            is_its_own = each.to_bank if is_platform else has_account
+            if reference not in ours and not is_its_own and (provider, reference) in fresh:
                 tx.publish(each.caller, _unknown(provider, each))
 
 

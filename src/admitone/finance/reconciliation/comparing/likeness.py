@@ -24,6 +24,10 @@ KINDS: Final[dict[EntryType, MovementKind]] = {
     E.DISPUTE_FEE_REVERSAL: K.DISPUTE_FEE_RETURNED,
     E.PAYOUT_INITIATED: K.PAYOUT,
     E.PAYOUT_FAILED: K.PAYOUT_RETURNED,
+    E.BANK_PAYOUT: K.BANK_PAYOUT,
+    E.BANK_PAYOUT_RETURNED: K.BANK_PAYOUT_RETURNED,
+    E.ACCOUNT_FEE: K.ACCOUNT_FEE,
+    E.ACCOUNT_FEE_RETURNED: K.ACCOUNT_FEE,
 }
 """What a transfer says that the provider moved. Other types are between us and the organisation, or stand below."""
 TAKEN_BACK: Final = (E.TRANSFER_REVERSAL, Event.UNAPPLIED_APPLIED)
@@ -45,9 +49,16 @@ NOT_COMPARED: Final[dict[EntryType | MovementKind, str]] = {
 }
 """What touches the provider's side, or is in its journal, and is in no comparison; and why."""
 COMES_IN: Final = frozenset(
-    {K.CHARGE, K.REFUND_RETURNED, K.DISPUTE_RETURNED, K.DISPUTE_FEE_RETURNED, K.PAYOUT_RETURNED}
+    {
+        K.CHARGE,
+        K.REFUND_RETURNED,
+        K.DISPUTE_RETURNED,
+        K.DISPUTE_FEE_RETURNED,
+        K.PAYOUT_RETURNED,
+        K.BANK_PAYOUT_RETURNED,
+    }
 )
-FEES: Final = frozenset({K.FEE, K.DISPUTE_FEE, K.DISPUTE_FEE_RETURNED})
+FEES: Final = frozenset({K.FEE, K.DISPUTE_FEE, K.DISPUTE_FEE_RETURNED, K.ACCOUNT_FEE})
 """What the provider takes for itself, and gives back of that."""
 PROVIDERS_SIDE: Final = frozenset({Account.MA, Account.CASH, Account.TRN})
 
