@@ -14,7 +14,9 @@ from tests.finance.reconciliation.books import Sides
 @pytest.fixture(autouse=True)
 async def nobody_waits(superuser: asyncpg.Connection) -> None:
     """An event that another test left waiting may be anybody's, and excuses what differs."""
-    await superuser.execute("UPDATE webhooks.receipt SET state = 'IGNORED', settled_at = now() WHERE state = 'RECEIVED'")
+    await superuser.execute(
+        "UPDATE webhooks.receipt SET state = 'IGNORED', settled_at = now() WHERE state = 'RECEIVED'"
+    )
 
 
 @pytest.fixture
