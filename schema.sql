@@ -2022,6 +2022,20 @@ CREATE TABLE payouts.schedule (
 ALTER TABLE ONLY payouts.schedule FORCE ROW LEVEL SECURITY;
 ALTER TABLE payouts.schedule OWNER TO admitone_owner;
 
+-- Name: statement; Type: TABLE; Schema: payouts; Owner: admitone_owner
+CREATE TABLE payouts.statement (
+    organization_id uuid NOT NULL,
+    payee_id uuid NOT NULL,
+    week date NOT NULL,
+    currency text NOT NULL,
+    moved_minor bigint NOT NULL,
+    announced_at timestamp with time zone NOT NULL,
+    CONSTRAINT statement_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT statement_week_check CHECK ((EXTRACT(isodow FROM week) = (1)::numeric))
+);
+ALTER TABLE ONLY payouts.statement FORCE ROW LEVEL SECURITY;
+ALTER TABLE payouts.statement OWNER TO admitone_owner;
+
 -- Name: fee_choice; Type: TABLE; Schema: pricing; Owner: admitone_owner
 CREATE TABLE pricing.fee_choice (
     organization_id uuid NOT NULL,
@@ -2716,6 +2730,10 @@ ALTER TABLE ONLY payouts.reported
 ALTER TABLE ONLY payouts.schedule
     ADD CONSTRAINT schedule_pkey PRIMARY KEY (organization_id, payee_id, property_key);
 
+-- Name: statement statement_pkey; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.statement
+    ADD CONSTRAINT statement_pkey PRIMARY KEY (organization_id, payee_id, week, currency);
+
 -- Name: fee_choice fee_choice_organization_id_version_key; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
 ALTER TABLE ONLY pricing.fee_choice
     ADD CONSTRAINT fee_choice_organization_id_version_key UNIQUE (organization_id, version);
@@ -3268,6 +3286,10 @@ ALTER TABLE ONLY payouts.reported
 -- Name: schedule schedule_organization_id_payee_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
 ALTER TABLE ONLY payouts.schedule
     ADD CONSTRAINT schedule_organization_id_payee_id_fkey FOREIGN KEY (organization_id, payee_id) REFERENCES payouts.owner(organization_id, payee_id);
+
+-- Name: statement statement_organization_id_payee_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.statement
+    ADD CONSTRAINT statement_organization_id_payee_id_fkey FOREIGN KEY (organization_id, payee_id) REFERENCES payouts.owner(organization_id, payee_id);
 
 -- Name: fee_choice fee_choice_organization_id_fkey; Type: FK CONSTRAINT; Schema: pricing; Owner: admitone_owner
 ALTER TABLE ONLY pricing.fee_choice
@@ -3882,6 +3904,9 @@ CREATE POLICY app_own ON payouts.reported TO admitone_app USING ((organization_i
 -- Name: schedule app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
 CREATE POLICY app_own ON payouts.schedule TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
+-- Name: statement app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY app_own ON payouts.statement TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
 -- Name: freeze; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
 ALTER TABLE payouts."freeze" ENABLE ROW LEVEL SECURITY;
 
@@ -3914,6 +3939,9 @@ ALTER TABLE payouts.reported ENABLE ROW LEVEL SECURITY;
 
 -- Name: schedule; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
 ALTER TABLE payouts.schedule ENABLE ROW LEVEL SECURITY;
+
+-- Name: statement; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
+ALTER TABLE payouts.statement ENABLE ROW LEVEL SECURITY;
 
 -- Name: fee_choice app_own; Type: POLICY; Schema: pricing; Owner: admitone_owner
 CREATE POLICY app_own ON pricing.fee_choice TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -4782,6 +4810,9 @@ GRANT UPDATE(version) ON TABLE payouts.schedule TO admitone_app;
 
 -- Name: COLUMN schedule.changed_at; Type: ACL; Schema: payouts; Owner: admitone_owner
 GRANT UPDATE(changed_at) ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: TABLE statement; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payouts.statement TO admitone_app;
 
 -- Name: TABLE fee_choice; Type: ACL; Schema: pricing; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE pricing.fee_choice TO admitone_app;

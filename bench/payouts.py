@@ -80,8 +80,8 @@ async def _batch(ground: Ground, owners: int) -> float:
     await connection.execute(FILL, owners // ORGANIZATIONS, OBLIGATIONS, MONDAY)
     await connection.execute("VACUUM ANALYZE payouts.obligation, payouts.owner, ledger.balance")
     async with Database(ground.url) as database:
-        for member in ground.members:
-            await connect(database, simulator, gateway, member.organization)
+        for organization in sorted({member.organization for member in ground.members}):
+            await connect(database, simulator, gateway, organization)
         with GATEWAYS.wired(Gateways([gateway])):
             began = time.monotonic()
             async with a_worker(database, duties(modules=(MODULE,))):

@@ -55,8 +55,6 @@ class Lives:
         does what others were to die of."""
         for traps in rounds:
             await asyncio.gather(*(self._one(processes[trap.process], trap) for trap in traps))
-        for process in processes.values():
-            process.launch()
 
     async def _one(self, process: ToyProcess, trap: Trap) -> None:
         process.launch(ADMITONE_FAILPOINTS=f"{trap.point}=kill@{trap.turn}")

@@ -15,7 +15,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="children die wi
 ROUNDS = (
     [Trap("first", "payouts.before_taking", 1)],
     [Trap("first", "payouts.before_recording", 2), Trap("second", "payouts.before_recording", 2)],
-    [Trap("first", "commit.after", 8), Trap("second", "commit.before", 8)],
 )
 ORGANIZATIONS, OWNERS = 2, 6
 
