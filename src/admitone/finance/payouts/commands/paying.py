@@ -334,5 +334,7 @@ async def _pay_off(tx: Tx, completed: Sequence[Payout], ends: _Ends) -> None:
         await sweep(tx, {each: each.amount_minor for each in some}, ends.callers[own], f"paid:{own}")
         for each in some:
             tx.publish(ends.callers[own], ObligationPaid(payment_id=each.payment, payout_id=own))
-    if recovered := {payout.owner: ends.callers[payout.id] for payout in completed if payout.recovered_minor}:
+    # Also what an earlier payout kept: while something of it was being paid, nothing more of it could be owed again.
+    keepers = {each.payout for each, minor in kept.items() if minor}
+    if recovered := {payout.owner: ends.callers[payout.id] for payout in completed if payout.id in keepers}:
         await return_kept(tx, recovered)
