@@ -66,7 +66,8 @@ from admitone.kernel.outbound import DependencyUnreachable
 from admitone.kernel.scope import Caller, Scope
 from admitone.kernel.telemetry import logger
 
-PROVIDERS: Final = Lane("providers", places=64)
+PROVIDERS: Final = Lane("providers", places=128)
+"""Many at once: they wait for providers, and what they look up and write goes together."""
 SWEEPS: Final = Lane("payment_sweeps", places=4)
 AT_ONCE: Final = 16
 """How many providers' answers one sweep waits for."""

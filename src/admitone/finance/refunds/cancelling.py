@@ -23,7 +23,7 @@ from admitone.kernel.errors import Refusal
 from admitone.kernel.jobs import Priority
 from admitone.kernel.scope import Caller
 
-AT_A_TIME: Final = 200
+AT_A_TIME: Final = 500
 FIRST: Final = UUID(int=0)
 DISPUTED: Final = "charge_disputed"
 """Why an order of ours failed that a dispute overtook."""

@@ -1,7 +1,7 @@
 """What refunds and cancellations would do, shown before and done after, by `kernel.plans`.
 
 Promise: a step says what it gives back to the cent, the lines that it posts and what it asks the provider. A
-cancellation may be of very many payments: its steps are of a hundred payments each, summed up, and each payment's own
+cancellation may be of very many payments: its steps are of many payments each, summed up, and each payment's own
 part is in the step's digest. Applying one writes every refund down as it was planned, in the applying transaction;
 bulk work orders them afterwards, each exactly so or not at all.
 """
@@ -28,7 +28,7 @@ from admitone.kernel.errors import Refusal
 from admitone.kernel.plans import Planner
 from admitone.kernel.scope import Caller
 
-CHUNK: Final = 100
+CHUNK: Final = 250
 FIRST: Final = UUID(int=0)
 
 
@@ -100,7 +100,7 @@ class Cancellation(Wire):
 
 
 class CancellationStep(Wire):
-    """A hundred payments, or fewer."""
+    """A page of payments."""
 
     cancellation_id: CancellationId
     subject: str
