@@ -34,6 +34,7 @@ bench: $(STAMP) ## Measure; fails when a figure that must be reached is not
 soak: $(STAMP) ## Break everything under load, from a seed, for ten minutes; choose with SECONDS=3600 SEED=7 CASES=5000
 	@$(BIN)/python -m bench.faults.money --cases "$(or $(CASES),5000)" --seed "$(or $(SEED),1)"
 	@$(BIN)/python -m bench.faults.money --kill --seed "$(or $(SEED),1)"
+	@$(BIN)/python -m bench.faults.money --payday --seed "$(or $(SEED),1)"
 	@$(BIN)/python -m bench.faults --seconds "$(or $(SECONDS),600)" --seed "$(or $(SEED),1)"
 
 .PHONY: peers

@@ -1540,7 +1540,7 @@ CREATE TABLE ledger.transfer (
     CONSTRAINT transfer_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT transfer_event_check CHECK (((length(event) >= 1) AND (length(event) <= 40))),
     CONSTRAINT transfer_flow_check CHECK (((length(flow) >= 1) AND (length(flow) <= 40))),
-    CONSTRAINT transfer_is_of_a_template CHECK ((((((entry_type || ' '::text) || debit_account) || ' '::text) || credit_account) = ANY (ARRAY['CAMPAIGN_CHARGEBACK deferred_revenue disputed_funds'::text, 'CAMPAIGN_EARNED deferred_revenue coupon_revenue'::text, 'CAMPAIGN_PREPAYMENT merchant_account deferred_revenue'::text, 'CAMPAIGN_REFUND deferred_revenue refunds_payable'::text, 'CAMPAIGN_REFUND_MIRROR refunds_payable deferred_revenue'::text, 'CHARGEBACK_GROSS customer_deposits disputed_funds'::text, 'CHARGEBACK_GROSS org_payable disputed_funds'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'COMMISSION_EARNED commissions_payable commission_revenue'::text, 'COMMISSION_SWEEP cash_reserve merchant_account'::text, 'COMMISSION_SWEEP merchant_account cash_reserve'::text, 'DISPUTE_FEE org_payable merchant_account'::text, 'DISPUTE_FEE_REVERSAL merchant_account org_payable'::text, 'DISPUTE_FUNDS_REINSTATED cash_reserve disputed_funds'::text, 'DISPUTE_FUNDS_REINSTATED merchant_account disputed_funds'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds cash_reserve'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds merchant_account'::text, 'GROSS cash_reserve customer_deposits'::text, 'GROSS merchant_account org_payable'::text, 'PAYOUT_DUE customer_deposits org_payable'::text, 'PAYOUT_FAILED payouts_in_transit org_settlements'::text, 'PAYOUT_INITIATED org_settlements payouts_in_transit'::text, 'PAYOUT_PAID payouts_in_transit cash_reserve'::text, 'PLATFORM_FEE customer_deposits commissions_payable'::text, 'PLATFORM_FEE org_payable platform_fee_revenue'::text, 'PROCESSOR_FEES_ADJUSTMENT gateway_fee_expense merchant_account'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account gateway_fee_expense'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account org_payable'::text, 'PROCESSOR_FEES_ADJUSTMENT org_payable merchant_account'::text, 'PROCESSOR_FEES_FINAL gateway_fee_expense gateway_fees_payable'::text, 'PROCESSOR_FEES_FINAL org_payable merchant_account'::text, 'PROCESSOR_FEES_SETTLED gateway_fees_payable merchant_account'::text, 'RECON_ROUNDING cash_reserve rounding_adjustment'::text, 'RECON_ROUNDING merchant_account rounding_adjustment'::text, 'RECON_ROUNDING rounding_adjustment cash_reserve'::text, 'RECON_ROUNDING rounding_adjustment merchant_account'::text, 'REFUND_GROSS customer_deposits refunds_payable'::text, 'REFUND_GROSS org_payable refunds_payable'::text, 'REFUND_GROSS_MIRROR refunds_payable customer_deposits'::text, 'REFUND_GROSS_MIRROR refunds_payable org_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR customer_deposits commissions_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable commission_revenue'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable platform_fee_revenue'::text, 'REFUND_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'REFUND_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'REFUND_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account gateway_fee_expense'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account org_payable'::text, 'REFUND_SETTLED refunds_payable cash_reserve'::text, 'REFUND_SETTLED refunds_payable merchant_account'::text, 'REFUND_SETTLED_MIRROR cash_reserve refunds_payable'::text, 'REFUND_SETTLED_MIRROR merchant_account refunds_payable'::text, 'RESALE_SELLER_SHARE org_payable resale_seller_payable'::text, 'SELLER_PAID resale_seller_payable merchant_account'::text, 'TAX_REMITTED tax_payable cash_reserve'::text, 'TAX_WITHHELD customer_deposits tax_payable'::text, 'TRANSFER_REVERSAL merchant_account org_settlements'::text, 'TRANSFER_REVERSAL_MIRROR org_settlements merchant_account'::text, 'TRANSFER_TO_ORG org_settlements merchant_account'::text, 'UNAPPLIED_APPLIED unapplied_receipts cash_reserve'::text, 'UNAPPLIED_APPLIED unapplied_receipts merchant_account'::text, 'UNAPPLIED_CHARGEBACK unapplied_receipts disputed_funds'::text, 'UNAPPLIED_RECEIPT cash_reserve unapplied_receipts'::text, 'UNAPPLIED_RECEIPT merchant_account unapplied_receipts'::text, 'UNAPPLIED_REFUND unapplied_receipts refunds_payable'::text, 'UNAPPLIED_REFUND_MIRROR refunds_payable unapplied_receipts'::text]))),
+    CONSTRAINT transfer_is_of_a_template CHECK ((((((entry_type || ' '::text) || debit_account) || ' '::text) || credit_account) = ANY (ARRAY['ACCOUNT_FEE gateway_fee_expense merchant_account'::text, 'ACCOUNT_FEE_RETURNED merchant_account gateway_fee_expense'::text, 'BANK_PAYOUT bank_account merchant_account'::text, 'BANK_PAYOUT_RETURNED merchant_account bank_account'::text, 'CAMPAIGN_CHARGEBACK deferred_revenue disputed_funds'::text, 'CAMPAIGN_EARNED deferred_revenue coupon_revenue'::text, 'CAMPAIGN_PREPAYMENT merchant_account deferred_revenue'::text, 'CAMPAIGN_REFUND deferred_revenue refunds_payable'::text, 'CAMPAIGN_REFUND_MIRROR refunds_payable deferred_revenue'::text, 'CHARGEBACK_GROSS customer_deposits disputed_funds'::text, 'CHARGEBACK_GROSS org_payable disputed_funds'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'COMMISSION_EARNED commissions_payable commission_revenue'::text, 'COMMISSION_SWEEP cash_reserve merchant_account'::text, 'COMMISSION_SWEEP merchant_account cash_reserve'::text, 'DISPUTE_FEE org_payable merchant_account'::text, 'DISPUTE_FEE_REVERSAL merchant_account org_payable'::text, 'DISPUTE_FUNDS_REINSTATED cash_reserve disputed_funds'::text, 'DISPUTE_FUNDS_REINSTATED merchant_account disputed_funds'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds cash_reserve'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds merchant_account'::text, 'GROSS cash_reserve customer_deposits'::text, 'GROSS merchant_account org_payable'::text, 'PAYOUT_DUE customer_deposits org_payable'::text, 'PAYOUT_FAILED payouts_in_transit org_settlements'::text, 'PAYOUT_INITIATED org_settlements payouts_in_transit'::text, 'PAYOUT_PAID payouts_in_transit cash_reserve'::text, 'PLATFORM_FEE customer_deposits commissions_payable'::text, 'PLATFORM_FEE org_payable platform_fee_revenue'::text, 'PROCESSOR_FEES_ADJUSTMENT gateway_fee_expense merchant_account'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account gateway_fee_expense'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account org_payable'::text, 'PROCESSOR_FEES_ADJUSTMENT org_payable merchant_account'::text, 'PROCESSOR_FEES_FINAL gateway_fee_expense gateway_fees_payable'::text, 'PROCESSOR_FEES_FINAL org_payable merchant_account'::text, 'PROCESSOR_FEES_SETTLED gateway_fees_payable merchant_account'::text, 'RECON_ROUNDING cash_reserve rounding_adjustment'::text, 'RECON_ROUNDING merchant_account rounding_adjustment'::text, 'RECON_ROUNDING rounding_adjustment cash_reserve'::text, 'RECON_ROUNDING rounding_adjustment merchant_account'::text, 'REFUND_GROSS customer_deposits refunds_payable'::text, 'REFUND_GROSS org_payable refunds_payable'::text, 'REFUND_GROSS_MIRROR refunds_payable customer_deposits'::text, 'REFUND_GROSS_MIRROR refunds_payable org_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR customer_deposits commissions_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable commission_revenue'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable platform_fee_revenue'::text, 'REFUND_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'REFUND_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'REFUND_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account gateway_fee_expense'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account org_payable'::text, 'REFUND_SETTLED refunds_payable cash_reserve'::text, 'REFUND_SETTLED refunds_payable merchant_account'::text, 'REFUND_SETTLED_MIRROR cash_reserve refunds_payable'::text, 'REFUND_SETTLED_MIRROR merchant_account refunds_payable'::text, 'RESALE_SELLER_SHARE org_payable resale_seller_payable'::text, 'SELLER_PAID resale_seller_payable merchant_account'::text, 'TAX_REMITTED tax_payable cash_reserve'::text, 'TAX_WITHHELD customer_deposits tax_payable'::text, 'TRANSFER_REVERSAL merchant_account org_settlements'::text, 'TRANSFER_REVERSAL_MIRROR org_settlements merchant_account'::text, 'TRANSFER_TO_ORG org_settlements merchant_account'::text, 'UNAPPLIED_APPLIED unapplied_receipts cash_reserve'::text, 'UNAPPLIED_APPLIED unapplied_receipts merchant_account'::text, 'UNAPPLIED_CHARGEBACK unapplied_receipts disputed_funds'::text, 'UNAPPLIED_RECEIPT cash_reserve unapplied_receipts'::text, 'UNAPPLIED_RECEIPT merchant_account unapplied_receipts'::text, 'UNAPPLIED_REFUND unapplied_receipts refunds_payable'::text, 'UNAPPLIED_REFUND_MIRROR refunds_payable unapplied_receipts'::text]))),
     CONSTRAINT transfer_line_check CHECK ((line >= 0)),
     CONSTRAINT transfer_metadata_check CHECK (((jsonb_typeof(metadata) = 'object'::text) AND (octet_length((metadata)::text) <= 1000))),
     CONSTRAINT transfer_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
@@ -1608,6 +1608,10 @@ CREATE VIEW ledger.journal_line WITH (security_invoker='true') AS
             WHEN 'CAMPAIGN_REFUND_MIRROR'::text THEN 'refund_processed'::text
             WHEN 'CAMPAIGN_CHARGEBACK'::text THEN 'refund_processed'::text
             WHEN 'RECON_ROUNDING'::text THEN 'gateway_fee'::text
+            WHEN 'BANK_PAYOUT'::text THEN 'payout_due'::text
+            WHEN 'BANK_PAYOUT_RETURNED'::text THEN 'payout_due'::text
+            WHEN 'ACCOUNT_FEE'::text THEN 'gateway_fee'::text
+            WHEN 'ACCOUNT_FEE_RETURNED'::text THEN 'gateway_fee'::text
             ELSE NULL::text
         END AS entry_type,
     t.amount_minor AS amount,
@@ -1615,6 +1619,7 @@ CREATE VIEW ledger.journal_line WITH (security_invoker='true') AS
         CASE s.account
             WHEN 'cash_reserve'::text THEN 'cash_reserve'::text
             WHEN 'merchant_account'::text THEN 'merchant_account'::text
+            WHEN 'bank_account'::text THEN 'bank_account'::text
             WHEN 'disputed_funds'::text THEN 'disputed_funds'::text
             WHEN 'org_settlements'::text THEN 'payouts_receivable'::text
             WHEN 'customer_deposits'::text THEN 'customer_deposits'::text
@@ -1637,6 +1642,7 @@ CREATE VIEW ledger.journal_line WITH (security_invoker='true') AS
         CASE s.account
             WHEN 'cash_reserve'::text THEN 'gateway'::text
             WHEN 'merchant_account'::text THEN 'gateway'::text
+            WHEN 'bank_account'::text THEN 'gateway'::text
             WHEN 'disputed_funds'::text THEN 'customer'::text
             WHEN 'org_settlements'::text THEN 'owner'::text
             WHEN 'customer_deposits'::text THEN 'customer'::text
@@ -1902,6 +1908,7 @@ CREATE TABLE payments.gateway_intent (
     created_at timestamp with time zone NOT NULL,
     settled_at timestamp with time zone,
     fee_minor bigint,
+    refused integer DEFAULT 0 NOT NULL,
     CONSTRAINT gateway_intent_action_check CHECK ((action = ANY (ARRAY['OPEN'::text, 'REFUND'::text]))),
     CONSTRAINT gateway_intent_amount_minor_check CHECK ((amount_minor > 0)),
     CONSTRAINT gateway_intent_answer_check CHECK ((octet_length(answer) <= 8000)),
@@ -1913,6 +1920,7 @@ CREATE TABLE payments.gateway_intent (
     CONSTRAINT gateway_intent_description_check CHECK ((length(description) <= 200)),
     CONSTRAINT gateway_intent_fee_minor_check CHECK (((fee_minor >= 0) AND (fee_minor <= amount_minor))),
     CONSTRAINT gateway_intent_reason_check CHECK ((length(reason) <= 200)),
+    CONSTRAINT gateway_intent_refused_check CHECK ((refused >= 0)),
     CONSTRAINT gateway_intent_return_url_check CHECK ((length(return_url) <= 2000)),
     CONSTRAINT gateway_intent_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'DONE'::text, 'REFUSED'::text]))),
     CONSTRAINT gateway_intent_unanswered_check CHECK ((unanswered >= 0))
@@ -2244,6 +2252,20 @@ CREATE TABLE payouts.schedule (
 );
 ALTER TABLE ONLY payouts.schedule FORCE ROW LEVEL SECURITY;
 ALTER TABLE payouts.schedule OWNER TO admitone_owner;
+
+-- Name: statement; Type: TABLE; Schema: payouts; Owner: admitone_owner
+CREATE TABLE payouts.statement (
+    organization_id uuid NOT NULL,
+    payee_id uuid NOT NULL,
+    week date NOT NULL,
+    currency text NOT NULL,
+    moved_minor bigint NOT NULL,
+    announced_at timestamp with time zone NOT NULL,
+    CONSTRAINT statement_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT statement_week_check CHECK ((EXTRACT(isodow FROM week) = (1)::numeric))
+);
+ALTER TABLE ONLY payouts.statement FORCE ROW LEVEL SECURITY;
+ALTER TABLE payouts.statement OWNER TO admitone_owner;
 
 -- Name: fee_choice; Type: TABLE; Schema: pricing; Owner: admitone_owner
 CREATE TABLE pricing.fee_choice (
@@ -2979,6 +3001,10 @@ ALTER TABLE ONLY payouts.reported
 ALTER TABLE ONLY payouts.schedule
     ADD CONSTRAINT schedule_pkey PRIMARY KEY (organization_id, payee_id, property_key);
 
+-- Name: statement statement_pkey; Type: CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.statement
+    ADD CONSTRAINT statement_pkey PRIMARY KEY (organization_id, payee_id, week, currency);
+
 -- Name: fee_choice fee_choice_organization_id_version_key; Type: CONSTRAINT; Schema: pricing; Owner: admitone_owner
 ALTER TABLE ONLY pricing.fee_choice
     ADD CONSTRAINT fee_choice_organization_id_version_key UNIQUE (organization_id, version);
@@ -3266,7 +3292,7 @@ CREATE UNIQUE INDEX invitation_pending ON organizations.invitation USING btree (
 CREATE INDEX gateway_intent_of_payment ON payments.gateway_intent USING btree (organization_id, payment_id);
 
 -- Name: gateway_intent_unsettled; Type: INDEX; Schema: payments; Owner: admitone_owner
-CREATE INDEX gateway_intent_unsettled ON payments.gateway_intent USING btree (created_at, id) WHERE ((state = 'OPEN'::text) AND (unanswered < 3));
+CREATE INDEX gateway_intent_unsettled ON payments.gateway_intent USING btree (created_at, id) WHERE (state = 'OPEN'::text);
 
 -- Name: payment_applied; Type: INDEX; Schema: payments; Owner: admitone_owner
 CREATE UNIQUE INDEX payment_applied ON payments.payment USING btree (organization_id, source_type, source_id) WHERE applied;
@@ -3608,6 +3634,10 @@ ALTER TABLE ONLY payouts.reported
 -- Name: schedule schedule_organization_id_payee_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
 ALTER TABLE ONLY payouts.schedule
     ADD CONSTRAINT schedule_organization_id_payee_id_fkey FOREIGN KEY (organization_id, payee_id) REFERENCES payouts.owner(organization_id, payee_id);
+
+-- Name: statement statement_organization_id_payee_id_fkey; Type: FK CONSTRAINT; Schema: payouts; Owner: admitone_owner
+ALTER TABLE ONLY payouts.statement
+    ADD CONSTRAINT statement_organization_id_payee_id_fkey FOREIGN KEY (organization_id, payee_id) REFERENCES payouts.owner(organization_id, payee_id);
 
 -- Name: fee_choice fee_choice_organization_id_fkey; Type: FK CONSTRAINT; Schema: pricing; Owner: admitone_owner
 ALTER TABLE ONLY pricing.fee_choice
@@ -4294,6 +4324,9 @@ CREATE POLICY app_own ON payouts.reported TO admitone_app USING ((organization_i
 -- Name: schedule app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
 CREATE POLICY app_own ON payouts.schedule TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
+-- Name: statement app_own; Type: POLICY; Schema: payouts; Owner: admitone_owner
+CREATE POLICY app_own ON payouts.statement TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
 -- Name: freeze; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
 ALTER TABLE payouts."freeze" ENABLE ROW LEVEL SECURITY;
 
@@ -4326,6 +4359,9 @@ ALTER TABLE payouts.reported ENABLE ROW LEVEL SECURITY;
 
 -- Name: schedule; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
 ALTER TABLE payouts.schedule ENABLE ROW LEVEL SECURITY;
+
+-- Name: statement; Type: ROW SECURITY; Schema: payouts; Owner: admitone_owner
+ALTER TABLE payouts.statement ENABLE ROW LEVEL SECURITY;
 
 -- Name: fee_choice app_own; Type: POLICY; Schema: pricing; Owner: admitone_owner
 CREATE POLICY app_own ON pricing.fee_choice TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -5113,6 +5149,12 @@ GRANT SELECT(created_at) ON TABLE payments.gateway_intent TO admitone_relay;
 -- Name: COLUMN gateway_intent.settled_at; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT UPDATE(settled_at) ON TABLE payments.gateway_intent TO admitone_app;
 
+-- Name: COLUMN gateway_intent.fee_minor; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT(fee_minor) ON TABLE payments.gateway_intent TO admitone_relay;
+
+-- Name: COLUMN gateway_intent.refused; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(refused) ON TABLE payments.gateway_intent TO admitone_app;
+
 -- Name: TABLE paid_subject; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE payments.paid_subject TO admitone_app;
 
@@ -5337,6 +5379,9 @@ GRANT UPDATE(version) ON TABLE payouts.schedule TO admitone_app;
 
 -- Name: COLUMN schedule.changed_at; Type: ACL; Schema: payouts; Owner: admitone_owner
 GRANT UPDATE(changed_at) ON TABLE payouts.schedule TO admitone_app;
+
+-- Name: TABLE statement; Type: ACL; Schema: payouts; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payouts.statement TO admitone_app;
 
 -- Name: TABLE fee_choice; Type: ACL; Schema: pricing; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE pricing.fee_choice TO admitone_app;

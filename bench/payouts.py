@@ -14,20 +14,17 @@ from datetime import UTC, datetime
 from typing import Final
 
 import asyncpg
+from tests.finance.world import connect
 from tests.jobs import a_worker, duties
 
-from admitone.finance.gateways.api import Account, AccountOrder, Provider
 from admitone.finance.gateways.port import GATEWAYS, Gateways, Keys, SandboxGateway, Simulator
-from admitone.finance.payments.commands.accounts import keep_accounts
-from admitone.finance.payments.model import AccountTold
 from admitone.finance.payouts.api import begin_everywhere
 from admitone.finance.payouts.module import MODULE
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database
 from admitone.kernel.embedded import SUPERUSER
-from admitone.kernel.ids import OrganizationId, uuid7
 from admitone.kernel.jobs import Desk
-from admitone.kernel.scope import Caller, Scope
+from admitone.kernel.scope import Caller
 from bench.calibration import calibrate
 from bench.figures import Figures
 from bench.ground import Ground, a_cluster, a_ground
@@ -83,8 +80,8 @@ async def _batch(ground: Ground, owners: int) -> float:
     await connection.execute(FILL, owners // ORGANIZATIONS, OBLIGATIONS, MONDAY)
     await connection.execute("VACUUM ANALYZE payouts.obligation, payouts.owner, ledger.balance")
     async with Database(ground.url) as database:
-        for member in ground.members:
-            await _connect(database, simulator, gateway, member.organization)
+        for organization in sorted({member.organization for member in ground.members}):
+            await connect(database, simulator, gateway, organization)
         with GATEWAYS.wired(Gateways([gateway])):
             began = time.monotonic()
             async with a_worker(database, duties(modules=(MODULE,))):
@@ -95,19 +92,6 @@ async def _batch(ground: Ground, owners: int) -> float:
         raise RuntimeError("somebody was not paid, or twice, or another amount")
     await connection.close()
     return seconds
-
-
-async def _connect(
-    database: Database, simulator: Simulator, gateway: SandboxGateway, organization: OrganizationId
-) -> None:
-    """An account that may be paid."""
-    opened = await gateway.open_account(AccountOrder(Caller(), uuid7(), organization, "PT", None))
-    assert isinstance(opened, Account)
-    simulator.act("complete", opened.id)
-    complete = await gateway.find_account(Caller(), opened.id)
-    assert isinstance(complete, Account)
-    told = AccountTold(Caller(), Provider.SANDBOX, complete, datetime.now(UTC))
-    await database.run(Scope(organization, "bench"), lambda tx: keep_accounts(tx, [told]))
 
 
 async def _until_taken(connection: asyncpg.Connection, owners: int) -> None:

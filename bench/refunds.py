@@ -2,7 +2,8 @@
 
 usage: python -m bench.refunds [ORDERS]
 
-The worker is killed once on its way and begins again: what it had done is not done again, and the rest is.
+Then once more with fewer orders and a worker that is killed on its way: another begins again, what was done is not done
+again, and the rest is. That takes as long as a lease takes to run out, and is no rate.
 """
 
 import asyncio
@@ -75,11 +76,20 @@ def measure(figures: Figures, orders: int = ORDERS) -> None:
         calibration = calibrate(ground)
         print(f"\nRefunding what {orders:,} people paid for one subject. {calibration}")
         fair = a_fair(ground, Path(folder))
-        asyncio.run(_sell(ground, fair, orders))
-        asyncio.run(_tell_all(ground, fair))
-        rate, left_out = asyncio.run(_give_back(ground, fair, orders))
-    figures.must("orders refunded", rate, MUST * min(1.0, calibration.s), "/s")
-    figures.must_not_exceed("payments that did not go back exactly once", left_out, 0, "payments")
+        rate = asyncio.run(_refund(figures, ground, fair, orders, killed=False))
+        figures.must("orders refunded", rate, MUST * min(1.0, calibration.s), "/s")
+        ground = a_ground(cluster, organizations=1, name="bench_killed")
+        asyncio.run(_refund(figures, ground, a_fair(ground, Path(folder)), orders // 5, killed=True))
+
+
+async def _refund(figures: Figures, ground: Ground, fair: Fair, orders: int, *, killed: bool) -> float:
+    await _sell(ground, fair, orders)
+    await _tell_all(ground, fair)
+    rate, wrong = await _give_back(ground, fair, orders, killed=killed)
+    how = "with a worker killed" if killed else "undisturbed"
+    figures.note(f"{orders:,} orders {how}: {rate:.0f}/s")
+    figures.must_not_exceed(f"payments that did not go back exactly once, {how}", wrong, 0, "payments")
+    return rate
 
 
 async def _sell(ground: Ground, fair: Fair, orders: int) -> None:
@@ -123,7 +133,7 @@ async def _buy(
     await clerk.ask(scope.organization, begun.payment.id, Caller(buyer))
 
 
-async def _give_back(ground: Ground, fair: Fair, orders: int) -> tuple[float, int]:
+async def _give_back(ground: Ground, fair: Fair, orders: int, *, killed: bool) -> tuple[float, int]:
     """Orders a second, from the decision to the last of them, and how many did not go back exactly once."""
     scope = Scope(ground.members[0].organization, "bench")
     wanted = Cancellation(cancellation_id=CancellationId.new(), subject=SUBJECT, reason=Reason.CANCELLED_BY_SELLER)
@@ -135,9 +145,10 @@ async def _give_back(ground: Ground, fair: Fair, orders: int) -> tuple[float, in
         await batcher.submit(apply, scope, Order(Caller(), plan.id, "STORM"))
         decided = time.perf_counter() - began
         print(f"       shown in {shown:.1f} s, decided in {decided - shown:.1f} s", flush=True)
-        with _a_worker(ground, fair) as worker:
-            await _until(ground, orders // 3)
-            worker.kill()
+        if killed:
+            with _a_worker(ground, fair) as worker:
+                await _until(ground, orders // 3)
+                worker.kill()
         with _a_worker(ground, fair):
             await _until(ground, orders)
         took = time.perf_counter() - began

@@ -113,14 +113,20 @@ async def a_world(database: Database, batcher: Batcher, **settings: Any) -> Asyn
     gateway = SandboxGateway.in_process(simulator)
     owner, buyer = await a_person(database), await a_person(database)
     organization = await an_organization_of(database, owner)
-
-    account = await gateway.open_account(AccountOrder(owner.caller, uuid7(), organization, "PT", None))
-    assert isinstance(account, Account)
-    simulator.act("complete", account.id)
-    complete = await gateway.find_account(owner.caller, account.id)
-    assert isinstance(complete, Account)
-    told = AccountTold(owner.caller, Provider.SANDBOX, complete, datetime.now(UTC))
-    [kept] = await database.run(Scope(organization, "test"), lambda tx: keep_accounts(tx, [told]))
-    assert isinstance(kept, KnownAccount)
+    await connect(database, simulator, gateway, organization)
     with a_shop() as shop, GATEWAYS.wired(Gateways([gateway])):
         yield World(database, batcher, simulator, gateway, shop, organization, owner, buyer)
+
+
+async def connect(
+    database: Database, simulator: Simulator, gateway: SandboxGateway, organization: OrganizationId
+) -> None:
+    """An account that is charged and paid."""
+    account = await gateway.open_account(AccountOrder(Caller(), uuid7(), organization, "PT", None))
+    assert isinstance(account, Account)
+    simulator.act("complete", account.id)
+    complete = await gateway.find_account(Caller(), account.id)
+    assert isinstance(complete, Account)
+    told = AccountTold(Caller(), Provider.SANDBOX, complete, datetime.now(UTC))
+    [kept] = await database.run(Scope(organization, "test"), lambda tx: keep_accounts(tx, [told]))
+    assert isinstance(kept, KnownAccount)

@@ -17,7 +17,7 @@ from admitone.kernel.errors import Malformed
 from admitone.kernel.outbound import Outbound
 from admitone.kernel.scope import Caller
 from tests.finance.gateways.builders import a_charge_order, kinds, sure
-from tests.finance.gateways.conformance import Webhook
+from tests.finance.gateways.stage import Webhook
 from tests.finance.gateways.stages import a_listener
 from tests.jobs import DEADLINE_SECONDS
 from tests.peers.node import HOME, a_server, find_node

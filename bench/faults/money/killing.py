@@ -26,7 +26,6 @@ from typing import Final
 import asyncpg
 import httpx
 from tests.finance.gateways.stages import HTTP_KEYS, a_client, a_sandbox_process
-from tests.finance.gateways.stages import SECRET as SANDBOX_SECRET
 from tests.people import Person, a_person, an_organization_of
 from tests.toy.process import ToyProcess
 from tests.toy.server import free_port
@@ -46,15 +45,13 @@ from admitone.kernel.telemetry import Metrics
 from bench.faults.money.books import MOST, PAYMENTS, Books, complaints
 from bench.faults.money.game import STATES, Verdict
 from bench.faults.money.lives import a_source
+from bench.faults.money.traps import DEAD, JOBS, Lives, Trap, relaunch, shuffled, surroundings_of, until_ready
 
 API, WORKER = "api", "worker"
 CLIENTS: Final = 3
 REFUNDED: Final = 0.3
 """Of what was paid."""
 PAUSE_SECONDS: Final = 0.1
-LIFE_SECONDS: Final = 75
-"""Within which a trap must spring, or is given up: what is done by the minute is done by then."""
-READY_SECONDS: Final = 60
 SETTLE_SECONDS: Final = 300
 HOURS_LATER: Final = (7_200, 9_000)
 MOST_REPEATS: Final = 9
@@ -81,31 +78,10 @@ LEFT = """
                WHERE status IN ('CREATED', 'PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED')
                   OR (captured_minor > 0 AND processor_fees_status = 'PENDING'))
 """
-JOBS = "SELECT kind, key, attempts, crashes, run_at, worker FROM kernel.job WHERE kind NOT LIKE 'ledger.%' LIMIT 4"
-# A job that three workers did not survive is buried, however innocent: whoever kills so often plants poison.
-DEAD = "SELECT kind, error FROM kernel.dead_letter WHERE replayed_at IS NULL AND reason <> 'CRASH_LIMIT'"
-
-
-@dataclass(frozen=True)
-class Trap:
-    process: str
-    point: str
-    turn: int
-
-    def __str__(self) -> str:
-        return f"{self.process}: {self.point}@{self.turn}"
 
 
 def every_trap(seed: int) -> list[Trap]:
-    """In an order that the seed says."""
-    traps = [
-        Trap(process, point, turn)
-        for process, points in TRAPS.items()
-        for point, turns in points.items()
-        for turn in turns
-    ]
-    random.Random(f"traps {seed}").shuffle(traps)
-    return traps
+    return shuffled(TRAPS, seed)
 
 
 @dataclass
@@ -120,8 +96,7 @@ class Shop:
     port: int
     provider: httpx.AsyncClient
     chance: random.Random
-    sprung: list[Trap] = field(default_factory=list)
-    unsprung: list[Trap] = field(default_factory=list)
+    lives: Lives = field(default_factory=Lives)
     wrong: list[str] = field(default_factory=list)
     answered: dict[str, str] = field(default_factory=dict)
     """Which payment each key was answered with."""
@@ -133,34 +108,10 @@ class Shop:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    # -- Lives
-
-    async def live_through(self, name: str, traps: Sequence[Trap]) -> None:
-        """One life for each trap, then an ordinary one."""
-        process = self.api if name == API else self.worker
-        for trap in traps:
-            process.launch(ADMITONE_FAILPOINTS=f"{trap.point}=kill@{trap.turn}")
-            (self.sprung if await self._dies(process) else self.unsprung).append(trap)
-        process.launch()
-
-    async def _dies(self, process: ToyProcess) -> bool:
-        """Of its trap; who steps into none is ended."""
-        try:
-            async with asyncio.timeout(LIFE_SECONDS):
-                while process.lives:
-                    await asyncio.sleep(0.02)
-            assert process.was_killed, process.said.read_text()[-2000:]
-            return True
-        except TimeoutError:
-            process.kill()
-            return False
-
     async def begin_again(self, seconds_ahead: int) -> None:
         """Ordinary lives, in which it is later."""
         for process in (self.api, self.worker):
-            if process.lives:
-                process.kill()
-            process.launch(MONEY_CLOCK_SECONDS=str(seconds_ahead))
+            relaunch(process, seconds_ahead)
 
     # -- Buyers
 
@@ -198,17 +149,8 @@ class Shop:
         try:
             return await http.post(path, json=body, headers=headers)
         except httpx.TransportError:
-            await self.until_ready(http)
+            await until_ready(http)
             return None
-
-    async def until_ready(self, http: httpx.AsyncClient) -> None:
-        async with asyncio.timeout(READY_SECONDS):
-            while True:
-                try:
-                    if (await http.get("/health/ready")).status_code == 200:
-                        return
-                except httpx.TransportError:
-                    await asyncio.sleep(0.05)
 
     async def _go_on(self, http: httpx.AsyncClient, number: int, told: dict[str, str], headers: dict[str, str]) -> None:
         """Pay, and look once more; or give up."""
@@ -245,10 +187,13 @@ async def spring(database_url: str, superuser_url: str, home: Path, traps: Seque
         over = asyncio.Event()
         buyers = [asyncio.create_task(shop.sell(client, over)) for client in range(CLIENTS)]
         await asyncio.gather(
-            *(shop.live_through(name, [trap for trap in traps if trap.process == name]) for name in (API, WORKER))
+            *(
+                shop.lives.through(process, [trap for trap in traps if trap.process == name])
+                for name, process in ((API, shop.api), (WORKER, shop.worker))
+            )
         )
         async with httpx.AsyncClient(base_url=shop.url) as http:
-            await shop.until_ready(http)
+            await until_ready(http)
         over.set()
         await asyncio.gather(*buyers)
         books = await asyncpg.connect(superuser_url)
@@ -264,7 +209,7 @@ async def spring(database_url: str, superuser_url: str, home: Path, traps: Seque
         "nothing is buried": dead,
         "every answer is one that the contract allows": shop.wrong,
         "the same key answers the same payment": others,
-        "every trap springs": [str(trap) for trap in shop.unsprung],
+        "every trap springs": [str(trap) for trap in shop.lives.unsprung],
     }
     broken |= {name: rows[:MOST] for name, rows in found.items() if rows}
     return Verdict(seed, len(traps), figures, broken)
@@ -293,7 +238,7 @@ async def _settle(shop: Shop, books: asyncpg.Connection, seconds_ahead: int) -> 
 async def _figures(shop: Shop, books: asyncpg.Connection) -> dict[str, int]:
     states = {row["status"].lower(): row["count"] for row in await books.fetch(STATES, shop.organization.uuid)}
     return {
-        "traps that sprang": len(shop.sprung),
+        "traps that sprang": len(shop.lives.sprung),
         "keys answered": len(shop.answered),
         "paid at the provider": shop.paid,
         "given back": len(shop.given_back),
@@ -312,12 +257,7 @@ async def a_shop(database_url: str, home: Path, seed: int) -> AsyncIterator[Shop
         owner, buyer = await a_person(database), await a_person(database)
         organization = await an_organization_of(database, owner)
         await _open_account(database, organization, owner, client)
-        surroundings = {
-            "ADMITONE_SANDBOX_URL": f"http://127.0.0.1:{port}",
-            "ADMITONE_SANDBOX_SECRET": SANDBOX_SECRET,
-            "TRUSTED_PROXIES": "127.0.0.1",  # Everybody pays from an address of their own.
-            "SMTP_URL": "smtp://127.0.0.1:1",
-        }
+        surroundings = surroundings_of(port)
         words = ("bench.faults.money.lives", API, str(api_port))
         api = ToyProcess(database_url, home, "api", *words, **surroundings)
         worker = ToyProcess(database_url, home, "worker", "bench.faults.money.lives", WORKER, **surroundings)

@@ -4,7 +4,7 @@ Promise: it ends with status 0 only if nothing of the organisations that were as
 2 if a provider did not show its journal. It does what the daily run does, here and now.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from admitone.finance.reconciliation.api import Beginning, Reconciler, Run, RunI
 from admitone.kernel.batch import Batcher
 from admitone.kernel.breaker import Breakers
 from admitone.kernel.db import Database
-from admitone.kernel.ids import OrganizationId
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
 from admitone.kernel.jobs import Desk
 from admitone.kernel.outbound import Outbound
 from admitone.kernel.scope import Caller, Scope
@@ -51,7 +51,7 @@ async def _reconcile(
     async with Outbound(Breakers(batcher, metrics), metrics) as outbound:
         with GATEWAYS.wired(Gateways(gateways_of(config_of(data), outbound))):
             reconciler = Reconciler(Desk(database, batcher))
-            async for own in organizations_of(database, only):
+            async for own in _whose(database, only):
                 transfers = await database.read(Scope(own, "count transfers"), count_transfers)
                 with _progress(own, transfers) as tell:
                     run = await reconciler.reconcile(own, Beginning(Caller(), RunId.new(), since), tell)
@@ -59,6 +59,14 @@ async def _reconcile(
                 made.append(run)
     await batcher.drain()
     return made
+
+
+async def _whose(database: Database, only: OrganizationId | None) -> AsyncIterator[OrganizationId]:
+    """The platform's own books, and everybody's."""
+    if only is None:
+        yield PLATFORM_ORGANIZATION
+    async for own in organizations_of(database, only):
+        yield own
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from admitone.finance.gateways.api import (
     ChargeOrder,
     EvidenceOrder,
     FactKind,
+    HandOnOrder,
     Method,
     PayoutOrder,
     Refund,
@@ -36,7 +37,7 @@ def a_charge_order(**changes: Any) -> ChargeOrder:
         "method": Method.CARD,
         "amount_minor": 5_000,
         "currency": "EUR",
-        "settlement": SettlementModel.ORG_MOR,
+        "settlement": SettlementModel.ORG_MOR if changes.get("account") else SettlementModel.PLATFORM_MOR,
         "account": None,
         "application_fee_minor": 300,
         "description": "Two tickets",
@@ -86,6 +87,20 @@ def a_reversal_order(order: ChargeOrder, charge: Charge, dispute: str, **changes
         "currency": order.currency,
     }
     return ReversalOrder(**(usual | changes))
+
+
+def a_hand_on_order(order: ChargeOrder, charge: Charge, refund: str, **changes: Any) -> HandOnOrder:
+    usual = {
+        "caller": Caller(),
+        "payment": order.payment,
+        "organization": order.organization,
+        "account": order.account,
+        "charge": charge.id,
+        "refund": refund,
+        "amount_minor": 1_880,
+        "currency": order.currency,
+    }
+    return HandOnOrder(**(usual | changes))
 
 
 def an_account_order(**changes: Any) -> AccountOrder:

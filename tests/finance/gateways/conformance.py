@@ -1,15 +1,12 @@
 """What every provider's adapter must do, whichever provider it is (PAY-050).
 
-A `Stage` is the provider as its customers, banks and owners see it: it lets things happen, and hands over the webhooks
-that were sent so far. A test module gives a fixture `stage` and inherits `Conformance`. What is about cards is asked of
-those who take them, what is an `Ability` of those who have it; whoever has it not says so (`NOT_OFFERED`).
+A test module gives a fixture `stage` and inherits `Conformance`, `WebhookConformance` and, where there are disputes,
+`DisputeConformance`. What is about cards is asked of those who take them, what is an `Ability` of those who have it;
+whoever has it not says so (`NOT_OFFERED`).
 """
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import msgspec
@@ -21,162 +18,48 @@ from admitone.finance.gateways.api import (
     Account,
     AccountLink,
     Charge,
-    ChargeOrder,
-    Envelope,
-    EventPage,
     FactKind,
+    HandedOn,
     Method,
-    Movement,
     MovementKind,
-    MovementPage,
     NotSent,
     ObjectType,
     Payout,
     PayoutStatus,
-    ProviderEvent,
-    ProviderFact,
     Refund,
     Refused,
     Topic,
     Unknown,
 )
 from admitone.finance.gateways.brcode import BrCode
-from admitone.finance.gateways.port import Gateway, Renewing
 from admitone.finance.sources.api import SettlementModel
-from admitone.kernel.errors import Malformed
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.scope import Caller
 from tests.finance.gateways.builders import (
     a_charge_order,
+    a_hand_on_order,
     a_payout_order,
-    a_pix_order,
     a_refund_order,
     an_account_order,
     an_evidence_order,
     kinds,
     sure,
 )
-
-Kind = FactKind
-YESTERDAY = timedelta(days=1)
-CONNECT = "/api/organizacao/payouts/webhook"
-
-
-@dataclass(frozen=True)
-class Webhook:
-    path: str
-    headers: Mapping[str, str]
-    body: bytes
-
-
-EVERYTHING = frozenset({"body", "time"})
-
-
-class Stage(Protocol):
-    """One provider, and whoever stands around it."""
-
-    gateway: Gateway
-    signs: frozenset[str] = EVERYTHING
-    """Of a webhook: its body, its time."""
-    keeps_cancelled: bool = True
-    """Whether it can still be asked for what was cancelled."""
-
-    async def do(self, deed: str, thing: str, **options: Any) -> None:
-        """Pay, decline, authenticate, dispute…"""
-        ...
-
-    async def webhooks(self) -> list[Webhook]:
-        """Everything that was sent so far, once nothing more is on its way."""
-        ...
-
-
-def takes_cards(stage: Stage) -> bool:
-    return Method.CARD in stage.gateway.methods
-
-
-def needs_cards(stage: Stage) -> None:
-    if not takes_cards(stage):
-        pytest.skip(f"{stage.gateway.provider} takes no cards")
-
-
-def needs(stage: Stage, ability: Ability) -> None:
-    if ability not in stage.gateway.abilities:
-        pytest.skip(f"{stage.gateway.provider} does not offer {ability}")
-
-
-def an_order(stage: Stage, **changes: Any) -> ChargeOrder:
-    """By card, from whoever takes them; else by PIX, for the platform."""
-    return a_charge_order(**changes) if takes_cards(stage) else an_order_by_pix(stage, **changes)
-
-
-def an_order_by_pix(stage: Stage, **changes: Any) -> ChargeOrder:
-    """For the platform, where nobody else has an account."""
-    split = {} if Ability.ACCOUNTS in stage.gateway.abilities else {"settlement": SettlementModel.PLATFORM_MOR}
-    return a_pix_order(**({"application_fee_minor": 0} | split | changes))
-
-
-async def paid(stage: Stage, **changes: Any) -> tuple[Any, Charge]:
-    """A captured charge and the order it came from."""
-    order = an_order(stage, **changes)
-    charge = sure(Charge, await stage.gateway.open_charge(order))
-    await stage.do("pay", charge.id)
-    return order, sure(Charge, await stage.gateway.find_charge(Caller(), charge.id))
-
-
-async def recognise(stage: Stage, webhook: Webhook) -> Envelope | None:
-    """As the door does: whoever does not recognise it may need its provider's keys."""
-    gateway, now = stage.gateway, datetime.now(UTC)
-    said = gateway.verify(webhook.body, webhook.headers, webhook.path, now)
-    if said is None and isinstance(gateway, Renewing):
-        await gateway.renew(webhook.headers, webhook.path, Caller(), now)
-        said = gateway.verify(webhook.body, webhook.headers, webhook.path, now)
-    return said
-
-
-async def read_webhooks(stage: Stage, charge: Charge) -> list[ProviderEvent]:
-    """What was told about a charge, verified and understood; of an event that tells nothing, what is told when it makes
-    us ask."""
-    events = []
-    for each in [each for each in await stage.webhooks() if charge.id.encode() in each.body]:
-        envelope = await recognise(stage, each)
-        assert envelope, "a webhook that was sent by the provider counts"
-        event = stage.gateway.read(each.body, envelope.source)
-        if event.topic is Topic.CHARGE and not event.facts:
-            event = msgspec.structs.replace(event, facts=await facts_of(stage, charge))
-        if event.topic is not Topic.NOTHING:
-            events.append(event)
-    assert all(event.refs[0] in charge.refs for event in events)
-    return events
-
-
-async def facts_of(stage: Stage, charge: Charge) -> tuple[ProviderFact, ...]:
-    return sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts
-
-
-def by_key(facts: Any) -> dict[str, ProviderFact]:
-    return {fact.key: fact for fact in facts}
-
-
-async def all_events(gateway: Gateway, since: datetime) -> list[bytes]:
-    payloads: list[bytes] = []
-    cursor = None
-    while True:
-        page = sure(EventPage, await gateway.list_events(Caller(), cursor, since))
-        payloads += page.payloads
-        if page.next_cursor is None:
-            return payloads
-        cursor = page.next_cursor
-
-
-async def all_movements(gateway: Gateway, organization: OrganizationId) -> list[Movement]:
-    movements: list[Movement] = []
-    cursor = None
-    while True:
-        page = sure(MovementPage, await gateway.list_movements(Caller(), organization, cursor))
-        movements += page.movements
-        if page.next_cursor is None:
-            return movements
-        cursor = page.next_cursor
+from tests.finance.gateways.stage import (
+    Kind,
+    Stage,
+    all_movements,
+    an_order,
+    an_order_by_pix,
+    by_key,
+    facts_of,
+    needs,
+    needs_cards,
+    paid,
+    read_webhooks,
+    sold,
+    takes_cards,
+)
 
 
 class Conformance:
@@ -470,6 +353,41 @@ class Conformance:
         assert len({each.id for each in moved}) == len(moved)
         assert {each.payment for each in moved} == {order.payment}
 
+    @pytest.mark.covers("FIN-005")
+    async def test_what_an_account_gave_for_a_refund_that_comes_back_goes_there_again_once(self, stage: Stage):
+        needs(stage, Ability.ACCOUNTS)
+        order, charge = await sold(stage)
+        first = a_refund_order(order, charge, 2_000, application_fee_minor=120)
+        refund = sure(Refund, await stage.gateway.refund(first))
+        again = a_hand_on_order(order, charge, refund.id)
+        assert sure(Refused, await stage.gateway.hand_on(again)).code == "refund_not_returned"
+        await stage.do("return_refund", charge.id)
+        facts = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts
+        too_much = a_hand_on_order(order, charge, refund.id, amount_minor=2_001)
+        assert sure(Refused, await stage.gateway.hand_on(too_much)).code == "amount_too_large"
+        made = await asyncio.gather(*(stage.gateway.hand_on(again) for _ in range(4)))
+        assert {(sure(HandedOn, each).amount_minor, each.currency) for each in made} == {(1_880, "EUR")}
+        sure(Refused, await stage.gateway.hand_on(a_hand_on_order(order, charge, refund.id, amount_minor=1_000)))
+        moved = await all_movements(stage.gateway, order.organization)
+        assert [(each.kind, each.reference, each.amount_minor, each.payment) for each in moved[6:]] == [
+            (MovementKind.REFUND_RETURNED, refund.id, 2_000, order.payment),
+            (MovementKind.TRANSFER_AGAIN, refund.id, 1_880, order.payment),
+        ]
+        after = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts
+        assert {fact.key for fact in after} == {fact.key for fact in facts}, "which is between us and them"
+
+    async def test_an_account_that_gave_nothing_is_given_nothing(self, stage: Stage):
+        needs(stage, Ability.ACCOUNTS)
+        order, charge = await sold(stage)
+        theirs = a_refund_order(order, charge, 2_000, reverse_transfer=False)
+        own, ours = await paid(stage)
+        for each, about in ((order, charge), (own, ours)):
+            how = theirs if each is order else a_refund_order(own, ours, 2_000)
+            refund = sure(Refund, await stage.gateway.refund(how))
+            await stage.do("return_refund", about.id)
+            again = a_hand_on_order(each, about, refund.id, account=order.account)
+            assert sure(Refused, await stage.gateway.hand_on(again)).code == "no_transfer"
+
     # -- Fees
 
     async def test_the_fee_is_told_later_and_may_change(self, stage: Stage):
@@ -516,76 +434,6 @@ class Conformance:
         # Not every provider keeps when it was lost: then it is when we were told, or later when we looked.
         assert msgspec.structs.replace(ended, at=closed.at) == closed
         assert opened.at < ended.at <= closed.at
-
-    # -- What the provider tells and books
-
-    async def test_the_list_of_events_has_everything_that_webhooks_told(self, stage: Stage):
-        needs(stage, Ability.EVENTS)
-        began = datetime.now(UTC) - YESTERDAY
-        order, charge = await paid(stage)
-        await stage.do("tell_fees", charge.id)
-        await stage.gateway.refund(a_refund_order(order, charge, 5_000))
-        account = sure(Account, await stage.gateway.open_account(an_account_order()))
-        await stage.do("complete", account.id)
-        listens = Ability.ACCOUNT_EVENTS in stage.gateway.abilities
-        told = {each.body for each in await stage.webhooks() if listens or each.path != CONNECT}
-        listed = await all_events(stage.gateway, began)
-        assert told <= set(listed)
-        assert len(listed) == len(set(listed))
-        read = [stage.gateway.read(payload, stage.gateway.provider) for payload in listed]
-        updated = [event for event in read if event.account and event.account.id == account.id]
-        assert bool(updated) is (Ability.ACCOUNT_EVENTS in stage.gateway.abilities)
-        assert all(each.envelope.source != stage.gateway.provider for each in updated), "they came on the other route"
-        assert await all_events(stage.gateway, datetime.now(UTC) + YESTERDAY) == []
-
-    async def test_its_books_say_what_its_facts_say(self, stage: Stage):
-        needs(stage, Ability.MOVEMENTS)
-        organization = OrganizationId.new()
-        order, charge = await paid(stage, organization=organization)
-        await stage.do("tell_fees", charge.id)
-        await stage.do("adjust_fee", charge.id, amount=-3)
-        await stage.gateway.refund(a_refund_order(order, charge, 1_000))
-        await stage.do("dispute", charge.id, amount=4_000)
-        await stage.do("win", charge.id)
-        facts = sure(Charge, await stage.gateway.find_charge(Caller(), charge.id)).facts
-        moved = await all_movements(stage.gateway, organization)
-        assert [(each.kind, each.reference, each.amount_minor) for each in moved] == list(booked(facts))
-        assert {(each.payment, each.organization, each.currency) for each in moved} == {
-            (order.payment, organization, "EUR")
-        }
-        assert [each.at for each in moved] == sorted(each.at for each in moved)
-        assert await all_movements(stage.gateway, OrganizationId.new()) == []
-
-    # -- Webhooks
-
-    @pytest.mark.covers("PAY-011")
-    async def test_a_webhook_counts_on_its_own_route_and_while_it_is_fresh(self, stage: Stage):
-        await paid(stage)
-        verify, now = stage.gateway.verify, datetime.now(UTC)
-        webhook = (await stage.webhooks())[-1]
-        envelope = await recognise(stage, webhook)
-        assert envelope
-        assert envelope.livemode is stage.gateway.livemode
-        assert envelope.id
-        assert verify(webhook.body, webhook.headers, CONNECT, now) is None
-        assert verify(webhook.body, {}, webhook.path, now) is None
-        assert ("body" in stage.signs) == (verify(webhook.body + b" ", webhook.headers, webhook.path, now) is None)
-        for late in (timedelta(seconds=-330), timedelta(seconds=330)):
-            stale = verify(webhook.body, webhook.headers, webhook.path, now + late)
-            assert ("time" in stage.signs) == (stale is None)
-
-    async def test_an_event_of_a_type_that_we_do_not_deal_with_means_nothing(self, stage: Stage):
-        await paid(stage)
-        webhook = (await stage.webhooks())[-1]
-        strange = msgspec.json.decode(webhook.body)
-        strange["event" if "event" in strange else "type"] = "customer.created"
-        event = stage.gateway.read(msgspec.json.encode(strange), stage.gateway.provider)
-        assert (event.topic, event.facts) == (Topic.NOTHING, ())
-
-    @pytest.mark.parametrize("payload", [b"", b"{", b"[]", b"null", b'{"id": 1}', b"\xff\xfe"])
-    async def test_a_payload_that_is_no_event_is_malformed(self, stage: Stage, payload: bytes):
-        with pytest.raises(Malformed):
-            stage.gateway.read(payload, stage.gateway.provider)
 
     # -- Accounts and payouts
 
@@ -679,21 +527,3 @@ class Conformance:
             refused = sure(Refused, await stage.gateway.open_charge(order))
             assert refused.code == NOT_OFFERED
             assert await stage.gateway.find_ordered(order) is None
-
-
-def booked(facts: Any) -> Any:
-    """The rows that a provider's books must have for these facts."""
-    for fact in facts:
-        match fact.kind:
-            case Kind.CAPTURED:
-                yield MovementKind.CHARGE, fact.reference, fact.amount_minor
-            case Kind.FEE | Kind.FEE_ADJUSTMENT:
-                yield MovementKind.FEE, fact.reference, fact.amount_minor
-            case Kind.REFUNDED:
-                yield MovementKind.REFUND, fact.reference, fact.amount_minor
-            case Kind.DISPUTE_OPENED:
-                yield MovementKind.DISPUTE, fact.reference, fact.amount_minor
-                yield MovementKind.DISPUTE_FEE, fact.reference, fact.fee_minor
-            case Kind.DISPUTE_WON:
-                yield MovementKind.DISPUTE_RETURNED, fact.reference, fact.amount_minor
-                yield MovementKind.DISPUTE_FEE_RETURNED, fact.reference, fact.fee_minor

@@ -18,12 +18,13 @@ from admitone.finance.gateways.api import (
     DisputeStatus,
     FactKind,
     MovementKind,
+    Refund,
     Refused,
     Reversal,
 )
 from admitone.kernel.scope import Caller
-from tests.finance.gateways.builders import a_reversal_order, an_account_order, an_evidence_order, sure
-from tests.finance.gateways.conformance import Stage, all_movements, needs, paid, read_webhooks
+from tests.finance.gateways.builders import a_refund_order, a_reversal_order, an_account_order, an_evidence_order, sure
+from tests.finance.gateways.stage import Stage, all_movements, needs, paid, read_webhooks
 
 Is = DisputeStatus
 
@@ -52,6 +53,18 @@ class DisputeConformance:
         assert (dispute.has_evidence, dispute.submissions) == (False, 0)
         assert dispute.due_at
         assert dispute.due_at > datetime.now(UTC) + timedelta(hours=1)
+
+    @pytest.mark.covers("PAY-067")
+    @pytest.mark.parametrize("end", [None, "lose", "win"])
+    async def test_what_a_bank_has_is_not_given_back_besides(self, stage: Stage, end: str | None):
+        order, charge, _ = await disputed(stage)
+        if end:
+            await stage.do(end, charge.id)
+        said = await stage.gateway.refund(a_refund_order(order, charge, 2_000))
+        if end == "win":
+            assert sure(Refund, said).fact.amount_minor == 2_000
+        else:
+            assert sure(Refused, said).code == "charge_disputed"
 
     async def test_a_dispute_that_never_was_is_nothing(self, stage: Stage):
         await disputed(stage)

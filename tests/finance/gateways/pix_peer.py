@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, unquote
 
 from admitone.finance.gateways.brcode import BrCode
 from admitone.kernel.ids import uuid7
-from tests.finance.gateways.conformance import Webhook
+from tests.finance.gateways.stage import Webhook
 from tests.peer import Received, read_request, send
 
 FEE = 99

@@ -13,10 +13,10 @@ from admitone.kernel.ids import uuid7
 from admitone.kernel.outbound import Outbound, Outcome, Request
 from admitone.kernel.scope import Caller
 from admitone.kernel.telemetry import Metrics
-from tests.finance.gateways.conformance import EVERYTHING, Webhook
 from tests.finance.gateways.mercadopago.peer import MercadoPagoPeer
 from tests.finance.gateways.openpix.peer import OpenPixPeer
 from tests.finance.gateways.pix_peer import listening
+from tests.finance.gateways.stage import EVERYTHING, Webhook
 
 
 class PixStage:

@@ -12,6 +12,7 @@ from admitone.kernel.telemetry import Metrics
 from tests.finance.gateways.conformance import Conformance
 from tests.finance.gateways.dispute_conformance import DisputeConformance
 from tests.finance.gateways.stages import HttpStage, InProcessStage, a_client, a_listener, a_sandbox_process
+from tests.finance.gateways.webhook_conformance import WebhookConformance
 
 
 @pytest.fixture(scope="module")
@@ -28,13 +29,13 @@ async def over_http(database: Database, tmp_path_factory: pytest.TempPathFactory
         yield HttpStage(client, outbound, sent)
 
 
-class TestInProcess(Conformance, DisputeConformance):
+class TestInProcess(Conformance, WebhookConformance, DisputeConformance):
     @pytest.fixture
     def stage(self) -> InProcessStage:
         return InProcessStage()
 
 
-class TestOverHttp(Conformance, DisputeConformance):
+class TestOverHttp(Conformance, WebhookConformance, DisputeConformance):
     @pytest.fixture
     def stage(self, over_http: HttpStage) -> HttpStage:
         return over_http

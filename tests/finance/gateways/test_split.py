@@ -4,7 +4,7 @@ import pytest
 
 from admitone.finance.gateways.api import Movement, MovementKind
 from admitone.finance.gateways.sandbox.objects import Intent
-from tests.finance.gateways.conformance import all_movements
+from tests.finance.gateways.stage import all_movements
 from tests.finance.world import World
 
 Kind = MovementKind

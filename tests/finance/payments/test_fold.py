@@ -2,6 +2,7 @@
 
 from itertools import permutations, product
 
+import msgspec
 import pytest
 
 from admitone.finance.gateways.api import FactKind
@@ -475,6 +476,26 @@ def test_a_fee_that_is_told_anew_counts_by_its_difference():
     changes = [fact.amount_minor for fact in book.facts if fact.kind is K.FEE_ADJUSTMENT]
     assert changes == [5, 7, -4]
     assert stands(book.payment, *book.facts).fees_actual == 108
+
+
+@pytest.mark.covers("FIN-042")
+def test_a_fee_in_another_currency_is_in_no_number_of_this_one():
+    abroad = msgspec.structs.replace(a_fact(K.FEE, "txn_1", 15, 900), currency="BRL")
+    alone = stands(a_payment(), captured(), abroad)
+    assert (alone.fees_status, alone.fees_actual) == (FeesStatus.PENDING, None)
+    changed = msgspec.structs.replace(a_fact(K.FEE_ADJUSTMENT, "txn_3", 17, 50), currency="BRL")
+    both = stands(a_payment(), captured(), abroad, a_fact(K.FEE, "txn_2", 16, 100), changed)
+    assert (both.fees_status, both.fees_actual) == (FeesStatus.FINAL, 100)
+
+
+@pytest.mark.covers("FIN-042")
+def test_a_fee_told_anew_in_another_currency_is_no_difference():
+    book = Book(a_payment())
+    for fact in (captured(), a_fact(K.FEE, "txn_1", 15, 100)):
+        book.learn(fact)
+    book.learn(msgspec.structs.replace(a_fact(K.FEE, "txn_1", 17, 900), currency="BRL"))
+    assert [fact.kind for fact in book.facts if fact.kind is K.FEE_ADJUSTMENT] == []
+    assert stands(book.payment, *book.facts).fees_actual == 100
 
 
 @pytest.mark.covers("FIN-042")

@@ -107,7 +107,13 @@ async def test_a_refund_is_tried_three_times_and_then_finance_is_told(world: Wor
             await refund.work(desk, a_delivery(world, begun))
         assert provider.asked == ["refund"] * 3, "and not a fourth time"
     assert Subscription(RefundFailed, tell_of_failure) in REFUNDING.subscriptions
-    said = {"source_type": "TICKET_ORDER", "source_id": "1", "reason": "insufficient_funds", "pieces": ()}
+    said = {
+        "source_type": "TICKET_ORDER",
+        "source_id": "1",
+        "reason": "insufficient_funds",
+        "pieces": (),
+        "whole": False,
+    }
     failed = RefundFailed(payment_id=payment, refund_id=str(own), amount_minor=5000, currency="EUR", **said)
     await tell_of_failure.work(desk, a_delivery(world, failed))
     rules = "SELECT rule FROM kernel.alert WHERE subject = $1 AND resolved_at IS NULL"

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from bench.faults.money.killing import API, WORKER, Trap, spring
+from bench.faults.money.killing import API, WORKER, spring
+from bench.faults.money.traps import Trap
 
 from tests.conftest import SUPERUSER, TEMPLATE, TestCluster, run_as_superuser
 

@@ -32,10 +32,10 @@ from admitone.kernel.jobs import Delivered, Desk, Subscription
 from admitone.kernel.jobs.schedules import Firing
 from admitone.kernel.manifest import Module
 from admitone.kernel.scope import Caller
-from tests.finance.gateways.conformance import Webhook
 from tests.finance.gateways.openpix.peer import signed
 from tests.finance.gateways.pix_peer import Fault
 from tests.finance.gateways.pix_stage import STAGES, PixStage
+from tests.finance.gateways.stage import Webhook
 from tests.finance.lives import FEES, PAY, live
 from tests.finance.payments.telling import receipts, see_to_receipt
 from tests.finance.payments.test_refunding import give_back, order

@@ -155,6 +155,26 @@ async def test_a_fee_told_twice_counts_once_and_a_changed_one_by_its_difference(
 
 
 @pytest.mark.covers("FIN-042")
+async def test_a_fee_in_another_currency_is_booked_in_that_and_told_in_none(
+    world: World, superuser: asyncpg.Connection
+):
+    """The provider keeps our account in another currency than this was sold in."""
+    payment, _ = await a_paid_sale(world)
+    await tell(world, payment, a_fact(K.FEE, "txn_1", 900, currency="BRL"))
+    row = await world.payment(payment)
+    assert (row.processor_fees_status, row.processor_fees_actual) == (FeesStatus.PENDING, None)
+    assert await published(world, "payment.fees_final") == 0
+    booked = "SELECT amount_minor, currency FROM ledger.transfer WHERE payment_id = $1 AND entry_type LIKE 'PROCESSOR%'"
+    assert [tuple(each) for each in await superuser.fetch(booked, payment.uuid)] == [(900, "BRL")]
+    await tell(world, payment, a_fact(K.FEE, "txn_2", 100, minutes=1))
+    row = await world.payment(payment)
+    assert (row.processor_fees_status, row.processor_fees_actual) == (FeesStatus.FINAL, 100)
+    told = "SELECT payload->>'feesMinor' AS minor, payload->>'currency' AS currency FROM kernel.event_log"
+    own = " WHERE organization_id = $1 AND type = 'payment.fees_final'"
+    assert [tuple(each) for each in await superuser.fetch(told + own, world.organization.uuid)] == [("100", "EUR")]
+
+
+@pytest.mark.covers("FIN-042")
 async def test_final_fees_are_never_unknown(world: World):
     payment, _ = await a_paid_sale(world)
 

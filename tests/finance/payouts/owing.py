@@ -38,6 +38,7 @@ FIRST, LAST = UUID(int=0), UUID(int=2**128 - 1)
 SATURDAY = "2026-02-14T20:00Z"
 MONDAY = "2026-02-16T00:00Z"
 NEXT_MONDAY = "2026-02-23T00:00Z"
+MOST = 10_000
 
 
 def at(text: str) -> datetime:
@@ -140,7 +141,7 @@ def there(world: World, reference: str) -> TakenPayout:
 
 
 def all_there(world: World) -> list[TakenPayout]:
-    return [payout_of(each) for each in world.simulator.list_newest(SandboxPayout)]
+    return [payout_of(each) for each in world.simulator.list_newest(SandboxPayout, MOST)]
 
 
 async def happened(world: World, *stays: Stay, refund_failed: bool | None = None) -> None:
@@ -169,7 +170,7 @@ async def released(world: World, stay: Stay, reason: Reason = Reason.OPERATOR) -
 
 
 async def all_payouts(world: World) -> list[Payout]:
-    return await world.database.read(world.scope, payout_store.list_payouts, LAST, None, None, 1000)
+    return await world.database.read(world.scope, payout_store.list_payouts, LAST, None, None, MOST)
 
 
 async def states(world: World) -> list[PayoutState]:

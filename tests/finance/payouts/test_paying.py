@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from admitone.finance.gateways.api import ObjectType, PayoutStatus, Provider, Ref, Refused, UnknownStatus
 from admitone.finance.gateways.api import Payout as TakenPayout
@@ -28,6 +29,7 @@ from tests.finance.payouts.owing import (
     made,
     obligation,
     owes,
+    report_of,
     states,
     there,
     told,
@@ -168,6 +170,24 @@ async def test_what_is_told_before_our_own_answer_is_written_counts_then(world: 
     assert await states(world) == [state]
     assert (await obligation(world, stay)).state is (S.PAID if deed == "arrive" else S.DUE)
     assert await owes(world) == (0 if deed == "arrive" else 85_000)
+
+
+@pytest.mark.usefixtures("prove")
+@pytest.mark.covers("MOR-035")
+@pytest.mark.parametrize(("deed", "state"), [("arrive", P.COMPLETED), ("fail", P.FAILED)])
+async def test_a_provider_whose_clock_is_behind_ours_is_believed(world: World, deed: str, state: PayoutState):
+    """Our own note of what it took is by our clock: what became of it is no older news for that."""
+    await an_owed_stay(world)
+    [payout] = await batch(world)
+    assert payout.reference is not None
+    world.simulator.act(deed, payout.reference)
+    said = report_of(world, payout.reference)
+    late = replace(said, at=payout.created_at - timedelta(minutes=10))
+    pending = replace(late, status=PayoutStatus.PENDING, at=payout.created_at + timedelta(minutes=10))
+    for report in (late, pending, late):
+        await world.database.run(world.scope, lambda tx, report=report: hear(tx, [report]), patient=True)
+    assert await states(world) == [state]
+    assert await published(world, "payout.unknown") == 0
 
 
 async def test_a_provider_that_pays_at_once_is_believed(world: World):

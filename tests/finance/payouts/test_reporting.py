@@ -120,7 +120,7 @@ async def test_a_payout_of_the_providers_own_that_failed_is_told_until_one_arriv
 
 @pytest.mark.covers("MOR-035")
 async def test_a_payout_that_can_be_nobodys_is_told_of_once(database: Database, superuser: asyncpg.Connection):
-    """On the platform's own account, or of an organisation that has none: whoever reconciles is told."""
+    """To an account that no organisation of ours has, or of an organisation that has none: whoever reconciles is told."""
     stranger = await an_organization(database)
     for scope in (Scope(PLATFORM_ORGANIZATION, "test"), stranger):
         reference = f"po_{uuid7().hex}"
@@ -131,3 +131,19 @@ async def test_a_payout_that_can_be_nobodys_is_told_of_once(database: Database, 
             "SELECT payload::text FROM kernel.event_log WHERE type = 'payout.unknown' AND subject_id = $1", reference
         )
         assert len(told) == 1
+
+
+@pytest.mark.covers("MOR-035")
+@pytest.mark.parametrize("status", PayoutStatus)
+async def test_what_goes_to_the_platforms_own_bank_is_nothing_unknown(
+    database: Database, superuser: asyncpg.Connection, status: PayoutStatus
+):
+    """Of an organisation that has no account there it is."""
+    stranger = await an_organization(database)
+    for scope, unknown in ((Scope(PLATFORM_ORGANIZATION, "test"), 0), (stranger, 1)):
+        report = a_report(f"po_{uuid7().hex}", status, to_bank=True)
+        await database.run(scope, lambda tx, report=report: hear(tx, [report]))  # type: ignore[misc]
+        told = "SELECT count(*) FROM kernel.event_log WHERE type = 'payout.unknown' AND subject_id = $1"
+        assert await superuser.fetchval(told, report.reference) == unknown
+        kept = await database.read(scope, store.find_reported, report.provider, [report.reference])
+        assert kept[report.reference].status is status

@@ -20,7 +20,9 @@ from admitone.finance.sources.api import Flow, PaymentId
 from admitone.kernel.batch import Batcher
 from admitone.kernel.clock import Clock
 from admitone.kernel.db import Database, Tx
-from admitone.kernel.jobs import Desk
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, uuid7
+from admitone.kernel.jobs import Delivered, Desk
+from admitone.kernel.jobs.schedules import Firing
 from admitone.kernel.scope import Caller
 from tests.finance.ledger.books import a_posting, booked
 from tests.finance.world import World
@@ -36,6 +38,11 @@ WAITING = """
     VALUES ($1::uuid, $2, 'sandbox', $1::uuid::text, 'sandbox', 'payment_intent.succeeded', now() - interval '1 hour',
             false, $1::uuid, 'RECEIVED', now() - interval '1 hour')
 """
+
+
+def firing(at: datetime) -> Delivered[Firing]:
+    """A schedule's turn."""
+    return Delivered(uuid7(), PLATFORM_ORGANIZATION, Firing("test", at), Caller(), "k", None, 1, at)
 
 
 @dataclass

@@ -22,18 +22,13 @@ from admitone.kernel.alerts import AlertClass, AlertRule
 from admitone.kernel.batch import Batcher
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, uuid7
 from admitone.kernel.jobs import Delivered, Desk
-from admitone.kernel.jobs.schedules import Firing
 from admitone.kernel.scope import Caller, Scope
 from tests.finance.payments.telling import published
-from tests.finance.reconciliation.books import WAITING, Sides
+from tests.finance.reconciliation.books import WAITING, Sides, firing
 from tests.finance.world import World
 
 DUE = datetime(2026, 11, 16, 4, 10, tzinfo=UTC)
 JOBS = "SELECT count(*) FROM kernel.job WHERE organization_id = $1 AND kind = 'reconciliation.reconcile'"
-
-
-def firing(at: datetime) -> Delivered[Firing]:
-    return Delivered(uuid7(), PLATFORM_ORGANIZATION, Firing("test", at), Caller(), "k", None, 1, at)
 
 
 async def pix(world: World) -> tuple[PaymentId, str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
@@ -16,6 +17,7 @@ from admitone.finance.refunds.api import CANCELLATION, Piece, Refund, RefundId, 
 from admitone.finance.refunds.errors import RefundIdTaken
 from admitone.finance.sources.api import PaymentId
 from admitone.finance.sources.port import Line
+from admitone.kernel.clock import Clock
 from admitone.kernel.db import Database
 from admitone.kernel.scope import Caller
 from tests.finance.payments.saying import saying
@@ -37,7 +39,7 @@ from tests.finance.refunds.test_refunds import (
 )
 from tests.finance.world import World
 from tests.foundation.organizations.clubs import trail_of
-from tests.people import a_platform_admin
+from tests.people import a_person, a_platform_admin
 
 
 async def failed(world: World, refund: Refund) -> None:
@@ -240,3 +242,32 @@ BLANK: dict[str, Any] = dict.fromkeys(
         "created_at",
     )
 )
+
+
+@pytest.mark.covers("FIN-070")
+async def test_whoever_proved_themselves_too_long_ago_gives_nothing_back(
+    site: httpx.AsyncClient, world: World, database_url: str, database: Database
+):
+    payment = await a_sale_of(world, *TWO, subjects=(SUBJECT,))
+    refund = await ask(world, payment, amount_minor=777)
+    await failed(world, refund)
+    plan = await planned(world, CANCELLATION, the_storm())
+    admin = await a_platform_admin(database)
+    async with Database(database_url, clock=Clock(-timedelta(minutes=11))) as earlier:
+        tired = await a_person(earlier, identity=world.owner.identity, email=world.owner.email)
+        tired_admin = await a_person(earlier, identity=admin.identity, email=admin.email)
+    ours, own = f"/api/org/{world.organization}", str(RefundId(refund.id))
+    theirs = {"organization": str(world.organization), "reasonCode": "GOODWILL"}
+    reason = {"reasonCode": "TECHNICAL_PROBLEM"}
+    wanted = [
+        (tired, f"{ours}/payments/{payment}/refund", reason | {"idempotencyKey": "one"}),
+        (tired, f"{ours}/finance/refunds/{own}/retry", reason),
+        (tired, f"{ours}/finance/cancellations/plan", reason | {"subject": SUBJECT}),
+        (tired, f"{ours}/finance/refund-plans/{plan.id}/apply", reason),
+        (tired_admin, "/api/admin/payments/refund", theirs | {"paymentId": str(payment), "idempotencyKey": "one"}),
+        (tired_admin, "/api/admin/refunds/retry", theirs | {"refundId": own}),
+    ]
+    for who, path, body in wanted:
+        answer = await site.post(path, json=body, headers=who.headers)
+        assert answer.status_code == 403 and "STEP_UP" in answer.json()["errorCode"], (path, answer.text)
+    assert await published(world, "refund.requested") == 1

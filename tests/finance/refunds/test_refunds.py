@@ -12,7 +12,7 @@ from admitone.entrypoints.duties import duties_of
 from admitone.finance.gateways.api import NotSent, Refused
 from admitone.finance.ledger.api import Account
 from admitone.finance.payments import errands
-from admitone.finance.payments.facts import RefundBegun, RefundFailed, RefundSettled
+from admitone.finance.payments.facts import DisputeRecorded, RefundBegun, RefundFailed, RefundSettled
 from admitone.finance.payments.model import Status
 from admitone.finance.payments.module import MODULE as PAYMENTS
 from admitone.finance.refunds import handlers, store
@@ -39,7 +39,7 @@ from admitone.finance.sources.port import Line
 from admitone.kernel.breaker import DependencyUnavailable
 from admitone.kernel.db import Database
 from admitone.kernel.ids import uuid7
-from admitone.kernel.jobs import Delivered
+from admitone.kernel.jobs import Delivered, Subscription
 from admitone.kernel.jobs.worker import Duties
 from admitone.kernel.manifest import Module
 from admitone.kernel.plans import Applied, Draft, Order, Plan, PlanOvertaken, apply, make
@@ -194,10 +194,11 @@ async def test_a_plan_is_done_as_it_was_shown_or_not_at_all(world: World):
     plan = await planned(world, REFUND, asked)
     [step] = plan.steps
     assert (step["amountMinor"], step["calls"][0]["action"]) == (2000, "refund")
-    before = {each["entryType"]: each["amountMinor"] for each in step["postings"]}
+    shown = [(each["entryType"], each["debit"], each["credit"], each["amountMinor"]) for each in step["postings"]]
+    before = await world.transfers(payment)
     await applied(world, plan)
-    after = await world.transfers(payment)
-    assert all(any(str(kind) in map(str, row) for row in after) for kind in before)
+    assert len(shown) > 1
+    assert sorted([*before, *shown]) == await world.transfers(payment)
 
     other = await planned(world, REFUND, Asked(payment_id=payment, refund_id=RefundId.new(), reason=WHY))
     await ask(world, payment, Piece("child", 1))
@@ -273,21 +274,73 @@ async def test_a_cancellation_that_the_world_has_overtaken_does_nothing(world: W
     assert await published(world, "refund.requested") == 1
 
 
-async def test_what_changes_after_it_was_decided_is_left_out_and_says_so(world: World, superuser: asyncpg.Connection):
+@pytest.mark.covers("FIN-070")
+async def test_of_what_changes_after_it_was_decided_the_rest_goes_back(world: World, superuser: asyncpg.Connection):
     evening = await a_stormy_evening(world, 2)
     plan = await planned(world, CANCELLATION, the_storm())
     await applied(world, plan)
     await ask(world, evening[0], Piece("child", 1))
-    async with a_worker(world.database, duties(cancel)):
-        await until_none_waits(superuser, world, "('PLANNED')")
+    async with a_worker(world.database, its_duties()):
+        await until_none_waits(superuser, world, "('PLANNED', 'PENDING')")
+    assert await states_of_cancelled(world, superuser) == {evening[0].uuid: "OVERTAKEN", evening[1].uuid: "SUCCEEDED"}
+    assert {(await world.payment(each)).status for each in evening} == {Status.REFUNDED}
+    refunds = [movement.amount_minor for movement in await moved(world) if movement.kind == "REFUND"]
+    assert sorted(refunds) == [1000, 4000, 5000]
+    assert Account.REF not in await balances(world)
+
+
+async def states_of_cancelled(world: World, superuser: asyncpg.Connection) -> dict[Any, str]:
     rows = await superuser.fetch(
-        "SELECT payment_id, state, failure FROM refunds.refund WHERE organization_id = $1 AND cancellation_id IS NOT NULL",
+        "SELECT payment_id, state FROM refunds.refund WHERE organization_id = $1 AND cancellation_id IS NOT NULL",
         world.organization.uuid,
     )
-    assert {row["payment_id"]: row["state"] for row in rows} == {
-        evening[0].uuid: "OVERTAKEN",
-        evening[1].uuid: "PENDING",
-    }
+    return {row["payment_id"]: row["state"] for row in rows}
+
+
+@pytest.mark.covers("FIN-070", "FIN-074")
+@pytest.mark.parametrize("when", ["before it is planned", "before it is ordered", "before it is asked for"])
+@pytest.mark.parametrize("end", ["win", "lose"])
+async def test_what_a_bank_had_when_it_was_cancelled_goes_back_once_it_is_ours_again(
+    world: World, superuser: asyncpg.Connection, when: str, end: str
+):
+    """Also of what had gone back in part: lost, the customer has it from the bank, and gets it once."""
+    evening = await a_stormy_evening(world, 2)
+    await see_to(world, await ask(world, evening[0], Piece("child", 1)))
+    charge = (await world.payment(evening[0])).charge_id or ""
+
+    async def befall(deed: str) -> None:
+        world.simulator.act(deed, charge)
+        await world.clerk.ask(world.organization, evening[0], Caller())
+
+    steps = ["before it is planned", "before it is ordered", "before it is asked for"]
+    if when == steps[0]:
+        await befall("dispute")
+    plan = await planned(world, CANCELLATION, the_storm())
+    assert plan.steps[0]["disputed"] == (when == steps[0])
+    await applied(world, plan)
+    if when == steps[1]:
+        await befall("dispute")
+    async with a_worker(world.database, duties(cancel)):
+        await until_none_waits(superuser, world, "('PLANNED')")
+    if when == steps[2]:
+        await befall("dispute")
+    other = "SELECT count(*) FROM refunds.refund WHERE organization_id = $1 AND state IN ('PLANNED', 'PENDING')"
+    async with a_worker(world.database, its_duties()), asyncio.timeout(60):
+        while await superuser.fetchval(other, world.organization.uuid):
+            await superuser.execute(SOONER, world.organization.uuid)
+            await asyncio.sleep(0.05)
+    stands = "FAILED" if when == steps[2] else "OVERTAKEN"
+    assert await states_of_cancelled(world, superuser) == {evening[0].uuid: stands, evening[1].uuid: "SUCCEEDED"}
+    assert (await world.payment(evening[0])).refunded_minor == 1000
+    await befall(end)
+    assert Subscription(DisputeRecorded, handlers.dispute_recorded) in REFUNDS.subscriptions
+    for _ in range(2):
+        await hear(world, handlers.dispute_recorded, DisputeRecorded(payment_id=evening[0]))
+    async with a_worker(world.database, its_duties()):
+        await until_none_waits(superuser, world, "('PLANNED', 'PENDING')")
+    refunds = sorted(movement.amount_minor for movement in await moved(world) if movement.kind == "REFUND")
+    assert refunds == ([1000, 4000, 5000] if end == "win" else [1000, 5000])
+    assert (await world.payment(evening[0])).status is (Status.REFUNDED if end == "win" else Status.CHARGEBACK_LOST)
 
 
 # -- At the edge

@@ -232,6 +232,14 @@ class Reversal(msgspec.Struct, frozen=True):
     currency: str
 
 
+class HandedOn(msgspec.Struct, frozen=True):
+    """What went to an organisation's account once more."""
+
+    id: str
+    amount_minor: int
+    currency: str
+
+
 class Payout(msgspec.Struct, frozen=True):
     id: str
     status: PayoutStatus
@@ -239,6 +247,9 @@ class Payout(msgspec.Struct, frozen=True):
     currency: str
     at: datetime
     code: str = ""
+    to_bank: bool = False
+    """From a balance at the provider to the bank of whoever has that balance; else from the platform's to an account
+    there."""
 
 
 class UnknownStatus(Exception):
@@ -339,6 +350,20 @@ class ReversalOrder(msgspec.Struct, frozen=True):
     currency: str
 
 
+class HandOnOrder(msgspec.Struct, frozen=True):
+    """Give an organisation's account again what it gave for a refund that had arrived and came back to us."""
+
+    caller: Caller
+    payment: PaymentId
+    organization: OrganizationId
+    account: str
+    charge: str
+    refund: str
+    """The provider's id of it, which is the key of the order: for one refund it is handed on once."""
+    amount_minor: int
+    currency: str
+
+
 class PayoutOrder(msgspec.Struct, frozen=True):
     caller: Caller
     key: UUID
@@ -425,6 +450,8 @@ class MovementKind(StrEnum):
     """A refund that had succeeded came back."""
     TRANSFER_REVERSED = "TRANSFER_REVERSED"
     """Of a refund: what the account gives for it."""
+    TRANSFER_AGAIN = "TRANSFER_AGAIN"
+    """Of a refund that came back: what the account had given for it goes there again."""
     APPLICATION_FEE_REFUNDED = "APPLICATION_FEE_REFUNDED"
     """Of a refund: what the account gets back of the platform's fee."""
     DISPUTE = "DISPUTE"
@@ -433,6 +460,12 @@ class MovementKind(StrEnum):
     DISPUTE_FEE_RETURNED = "DISPUTE_FEE_RETURNED"
     PAYOUT = "PAYOUT"
     PAYOUT_RETURNED = "PAYOUT_RETURNED"
+    BANK_PAYOUT = "BANK_PAYOUT"
+    """From the platform's balance to the platform's own bank, whenever the provider does so…"""
+    BANK_PAYOUT_RETURNED = "BANK_PAYOUT_RETURNED"
+    """…and what the bank sent back."""
+    ACCOUNT_FEE = "ACCOUNT_FEE"
+    """What the provider takes of the platform's balance for itself, and for no payment."""
 
 
 class Movement(msgspec.Struct, frozen=True):

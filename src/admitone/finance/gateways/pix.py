@@ -24,6 +24,7 @@ from admitone.finance.gateways.model import (
     ChargeOrder,
     EvidenceOrder,
     FactKind,
+    HandOnOrder,
     Method,
     PayoutOrder,
     ProviderFact,
@@ -175,6 +176,9 @@ class PixOnly:
         return Refused(NOT_OFFERED)
 
     async def take_back(self, order: ReversalOrder) -> Refused:  # noqa: ARG002
+        return Refused(NOT_OFFERED)
+
+    async def hand_on(self, order: HandOnOrder) -> Refused:  # noqa: ARG002
         return Refused(NOT_OFFERED)
 
     async def list_events(self, caller: Caller, cursor: str | None, since: datetime) -> Refused:  # noqa: ARG002

@@ -20,6 +20,8 @@ from admitone.finance.gateways.model import (
     Envelope,
     EventPage,
     EvidenceOrder,
+    HandedOn,
+    HandOnOrder,
     Method,
     MovementPage,
     Payout,
@@ -106,6 +108,11 @@ class Gateway(Protocol):
     async def take_back(self, order: ReversalOrder) -> Reversal | Trouble:
         """What went on to an organisation's account with money that a dispute took: the provider takes such money from
         the platform, and leaves it to us to have it back."""
+        ...
+
+    async def hand_on(self, order: HandOnOrder) -> HandedOn | Trouble:
+        """What an organisation's account gave for a refund that had arrived and came back: the provider leaves such
+        money with the platform, and it to us to give it to whose it is."""
         ...
 
     async def open_account(self, order: AccountOrder) -> Account | Trouble: ...

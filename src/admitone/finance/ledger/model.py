@@ -29,10 +29,12 @@ class AccountClass(StrEnum):
 
 
 class Account(StrEnum):
-    """The chart, by the names that stand in the rows; the members are the codes of unification (b)."""
+    """The chart, by the names that stand in the rows; the members are the codes of unification (b), and BANK, the
+    platform's own bank, to which its providers pay its balance out."""
 
     CASH = "cash_reserve"
     MA = "merchant_account"
+    BANK = "bank_account"
     DSP = "disputed_funds"
     SETL = "org_settlements"
     DEP = "customer_deposits"
@@ -55,6 +57,7 @@ class Account(StrEnum):
 CHART: Final[dict[Account, AccountClass]] = {
     Account.CASH: AccountClass.ASSET,
     Account.MA: AccountClass.ASSET,
+    Account.BANK: AccountClass.ASSET,
     Account.DSP: AccountClass.ASSET,
     Account.SETL: AccountClass.CONTRA_LIABILITY,
     Account.DEP: AccountClass.LIABILITY,
@@ -150,6 +153,10 @@ class EntryType(StrEnum):
     CAMPAIGN_REFUND_MIRROR = "CAMPAIGN_REFUND_MIRROR"
     CAMPAIGN_CHARGEBACK = "CAMPAIGN_CHARGEBACK"
     RECON_ROUNDING = "RECON_ROUNDING"
+    BANK_PAYOUT = "BANK_PAYOUT"
+    BANK_PAYOUT_RETURNED = "BANK_PAYOUT_RETURNED"
+    ACCOUNT_FEE = "ACCOUNT_FEE"
+    ACCOUNT_FEE_RETURNED = "ACCOUNT_FEE_RETURNED"
 
 
 class Event(StrEnum):
@@ -190,6 +197,12 @@ class Event(StrEnum):
     ROUNDED_DOWN = "ROUNDED_DOWN"
     """The ledger stood above the gateway."""
     ROUNDED_UP = "ROUNDED_UP"
+    BANK_PAYOUT = "BANK_PAYOUT"
+    """A provider paid of the platform's balance to the platform's bank."""
+    BANK_PAYOUT_RETURNED = "BANK_PAYOUT_RETURNED"
+    ACCOUNT_FEE = "ACCOUNT_FEE"
+    """A provider took something for itself, and for no payment."""
+    ACCOUNT_FEE_RETURNED = "ACCOUNT_FEE_RETURNED"
 
 
 class Leg(msgspec.Struct, frozen=True):

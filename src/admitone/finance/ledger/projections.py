@@ -63,6 +63,10 @@ JOURNAL_TYPE: Final[dict[EntryType, str]] = {
     EntryType.CAMPAIGN_REFUND_MIRROR: REFUNDED,
     EntryType.CAMPAIGN_CHARGEBACK: REFUNDED,
     EntryType.RECON_ROUNDING: FEE,
+    EntryType.BANK_PAYOUT: DUE,
+    EntryType.BANK_PAYOUT_RETURNED: DUE,
+    EntryType.ACCOUNT_FEE: FEE,
+    EntryType.ACCOUNT_FEE_RETURNED: FEE,
 }
 
 JOURNAL_ACCOUNT: Final[dict[Account, str]] = {
@@ -77,6 +81,7 @@ JOURNAL_ACCOUNT: Final[dict[Account, str]] = {
 COUNTERPARTY: Final[dict[Account, str]] = {
     Account.CASH: GATEWAY,
     Account.MA: GATEWAY,
+    Account.BANK: GATEWAY,
     Account.DSP: CUSTOMER,
     Account.SETL: OWNER,
     Account.DEP: CUSTOMER,

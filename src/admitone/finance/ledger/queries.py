@@ -1,7 +1,7 @@
 """What can be asked of the ledger. A balance is the fold of its transfers at any moment, rolled or not."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time
 from typing import Final
 from uuid import UUID
 
@@ -61,6 +61,15 @@ async def balances(
 async def balances_of(tx: Tx, accounts: Sequence[Account], payees: Sequence[UUID]) -> dict[Holding, Balance]:
     """Of many payees at once; what was never touched is not among them."""
     found = await balance_store.sum_balances_of_payees(tx, accounts, sorted({*payees}))
+    return {balance.holding: balance for balance in found}
+
+
+async def moved_between(
+    tx: Tx, accounts: Sequence[Account], payees: Sequence[UUID], first: date, end: date
+) -> dict[Holding, Balance]:
+    """What moved for many payees at once from the first of these days on, and before the other; what was not touched is
+    not among them."""
+    found = await balance_store.sum_moved_between(tx, accounts, sorted({*payees}), first, end)
     return {balance.holding: balance for balance in found}
 
 

@@ -1,4 +1,5 @@
-"""Every event of unification (b) and the transfers that follow from it: the ledger's one table of postings.
+"""Every event of unification (b), and of the platform's own balance, and the transfers that follow: the ledger's one
+table of postings.
 
 Promise: what is not in this table is not posted. Each leg moves one amount from the credited to the debited account, so
 every template balances; which types touch the position, and with which sign, follows from the table and nothing else.
@@ -13,11 +14,11 @@ CASH, MA, DSP, SETL = Account.CASH, Account.MA, Account.DSP, Account.SETL
 DEP, ORG, REF, COMH = Account.DEP, Account.ORG, Account.REF, Account.COMH
 GFP, TAX, TRN, SEL = Account.GFP, Account.TAX, Account.TRN, Account.SEL
 SUS, DEF, FEER, COMR = Account.SUS, Account.DEF, Account.FEER, Account.COMR
-CPR, GFE, RND = Account.CPR, Account.GFE, Account.RND
+CPR, GFE, RND, BANK = Account.CPR, Account.GFE, Account.RND, Account.BANK
 E = EntryType
 
 CLEARING: Final = {Flow.SALE: MA, Flow.RESALE: MA, Flow.CAMPAIGN: MA, Flow.STAY: CASH, Flow.STAY_LEFT: MA}
-"""Where the provider's side of a flow's money stands."""
+"""Where the provider's side of the money of a flow of sources stands."""
 
 _OWN: Final[dict[tuple[Event, Flow], tuple[Leg, ...]]] = {
     # -- Tickets, courts, registrations, goods: T1 to T8
@@ -121,6 +122,11 @@ _OWN: Final[dict[tuple[Event, Flow], tuple[Leg, ...]]] = {
     (Event.REFUND_ACCRUED, Flow.CAMPAIGN): (Leg(E.CAMPAIGN_REFUND, DEF, REF, "gross"),),
     (Event.REFUND_FAILED, Flow.CAMPAIGN): (Leg(E.CAMPAIGN_REFUND_MIRROR, REF, DEF, "gross"),),
     (Event.DISPUTE_LOST, Flow.CAMPAIGN): (Leg(E.CAMPAIGN_CHARGEBACK, DEF, DSP, "gross"),),
+    # -- The platform's own balance at a provider, in the platform's own books
+    (Event.BANK_PAYOUT, Flow.OWN): (Leg(E.BANK_PAYOUT, BANK, MA, "moved"),),
+    (Event.BANK_PAYOUT_RETURNED, Flow.OWN): (Leg(E.BANK_PAYOUT_RETURNED, MA, BANK, "moved"),),
+    (Event.ACCOUNT_FEE, Flow.OWN): (Leg(E.ACCOUNT_FEE, GFE, MA, "moved"),),
+    (Event.ACCOUNT_FEE_RETURNED, Flow.OWN): (Leg(E.ACCOUNT_FEE_RETURNED, MA, GFE, "moved"),),
 }
 
 
@@ -159,7 +165,7 @@ def _borne_by_platform(flow: Flow) -> dict[tuple[Event, Flow], tuple[Leg, ...]]:
 
 
 TEMPLATES: Final[dict[tuple[Event, Flow], tuple[Leg, ...]]] = {
-    **{key: legs for flow in Flow for key, legs in _everywhere(flow).items()},
+    **{key: legs for flow in CLEARING for key, legs in _everywhere(flow).items()},
     **_OWN,
     **{
         key: legs

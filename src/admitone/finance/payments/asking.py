@@ -13,6 +13,7 @@ from uuid import UUID
 from admitone.finance.gateways.api import (
     Charge,
     FactKind,
+    HandedOn,
     NotSent,
     Refund,
     Refused,
@@ -46,12 +47,21 @@ from admitone.finance.payments.model import (
     Status,
     Told,
 )
-from admitone.finance.payments.orders import charge_order, return_order, reversal_order
+from admitone.finance.payments.orders import charge_order, hand_on_order, return_order, reversal_order
 from admitone.finance.payments.store import intents as intent_store
 from admitone.finance.payments.store import payments as store
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel import failpoints
-from admitone.kernel.alerts import ALERTS, Above, Alert, AlertClass, AlertRule, raise_alerts
+from admitone.kernel.alerts import (
+    ALERTS,
+    Above,
+    Alert,
+    AlertClass,
+    AlertRule,
+    Resolution,
+    raise_alerts,
+    resolve_alerts,
+)
 from admitone.kernel.commands import Command, command
 from admitone.kernel.contracts import Call
 from admitone.kernel.db import Tx
@@ -97,6 +107,22 @@ NOT_TAKEN_BACK: Final = AlertRule(
     "not-taken-back",
     "A dispute was lost, and the provider does not give back what had gone on to the organisation's account.",
 )
+NOT_HANDED_ON: Final = AlertRule(
+    "payments.not_handed_on",
+    AlertClass.TICKET,
+    Above(0),
+    "finance operations",
+    "not-taken-back",
+    "A refund came back, and what the organisation's account had given for it does not go there again.",
+)
+UNANSWERED: Final = AlertRule(
+    "payments.refund_unanswered",
+    AlertClass.TICKET,
+    Above(0),
+    "finance operations",
+    "refund-unanswered",
+    "A provider does not say what became of a refund: it was asked three times, or waits for half an hour.",
+)
 LOSSES: Final = (ledger.Event.DISPUTE_LOST, ledger.Event.UNAPPLIED_LOST)
 
 
@@ -137,6 +163,25 @@ async def find_taken_back(tx: Tx, payments: Sequence[PaymentId]) -> list[list[le
         if each.event in LOSSES and each.entry_type is ledger.EntryType.TRANSFER_REVERSAL
     ]
     return [[each for each in booked if each.payment_id == payment] for payment in payments]
+
+
+@command()
+async def find_handed_on(tx: Tx, payments: Sequence[PaymentId]) -> list[list[ledger.Transfer]]:
+    """What the books say that went to the organisation's account again. Of a refund that never arrived they say it,
+    too: for that one the account had given nothing."""
+    booked = await ledger.list_transfers_of(tx, payments)
+    arrived = {
+        (each.payment_id, each.causation_id)
+        for each in booked
+        if each.entry_type is ledger.EntryType.REFUND_SETTLED_MIRROR
+    }
+    again = [
+        each
+        for each in booked
+        if each.entry_type is ledger.EntryType.TRANSFER_REVERSAL_MIRROR
+        and (each.payment_id, each.causation_id) in arrived
+    ]
+    return [[each for each in again if each.payment_id == payment] for payment in payments]
 
 
 class Clerk:
@@ -273,12 +318,34 @@ class Clerk:
         booked: list[ledger.Transfer] = await self._submit(find_taken_back, organization, payment)
         for each in booked if case else ():
             assert case is not None
-            said = await self._heard(case.payment, case.gateway.take_back(reversal_order(case.payment, each, caller)))
-            if isinstance(said, Refused):
-                detail = f"{each.amount_minor} {each.currency} for {each.reference}: {said.code}"
-                await self._alert(NOT_TAKEN_BACK, case.payment, detail, caller)
-            if not isinstance(said, Reversal):
-                raise refusal_of(said)
+            asking = case.gateway.take_back(reversal_order(case.payment, each, caller))
+            await self._move(case.payment, each, asking, NOT_TAKEN_BACK, caller)
+
+    async def hand_on(self, organization: OrganizationId, payment: PaymentId, caller: Caller) -> None:
+        """Give the organisation's account again what the books say that goes there of refunds that had arrived and came
+        back (U-12), once for each. Raises what must be tried again, or what was refused."""
+        case = await self.find(organization, payment)
+        booked: list[ledger.Transfer] = await self._submit(find_handed_on, organization, payment)
+        for each in booked if case else ():
+            assert case is not None
+            asking = case.gateway.hand_on(hand_on_order(case.payment, each, caller))
+            await self._move(case.payment, each, asking, NOT_HANDED_ON, caller)
+
+    async def _move(
+        self,
+        payment: Payment,
+        booked: ledger.Transfer,
+        asking: Awaitable[Reversal | HandedOn | Trouble],
+        rule: AlertRule,
+        caller: Caller,
+    ) -> None:
+        """Between us and the organisation's account, as the books have it already."""
+        said = await self._heard(payment, asking)
+        if isinstance(said, Refused):
+            detail = f"{booked.amount_minor} {booked.currency} for {booked.reference}: {said.code}"
+            await self._alert(rule, payment, detail, caller)
+        if not isinstance(said, Reversal | HandedOn):
+            raise refusal_of(said)
 
     async def _give_back(self, payment: Payment, intent: GatewayIntent, caller: Caller) -> Recorded:
         assert payment.provider is not None
@@ -289,6 +356,8 @@ class Clerk:
             said = _looked_up(await self._heard(payment, gateway.find_refund(order)))
         if said is None:
             said = Refused(CHARGE_DISPUTED) if is_taken else await self._heard(payment, gateway.refund(order))
+        if not intent.is_return:
+            await self._tell_of_silence(payment, intent, said, caller)
         match said:
             case Refund():
                 answer = Answer(caller, payment.id, intent, said)
@@ -304,6 +373,15 @@ class Clerk:
                 await self._submit(count_unanswered, payment.organization, intent)
         raise refusal_of(said)
 
+    async def _tell_of_silence(self, payment: Payment, intent: GatewayIntent, said: object, caller: Caller) -> None:
+        """Before anything is recorded: whoever is killed then asks again, and is answered."""
+        is_overdue, own = intent.is_overdue(datetime.now(UTC)), str(intent.id)
+        if isinstance(said, NotSent | Unknown):
+            if is_overdue:
+                await self._alert(UNANSWERED, payment, f"{intent.amount_minor} {intent.currency}", caller, own)
+        elif is_overdue or intent.unanswered:
+            await self._write(resolve_alerts, Resolution(UNANSWERED, own), scope=ALERTS)
+
     async def _heard(self, payment: Payment, asking: Awaitable[Said]) -> Said | Unknown:
         """What is said; a word that we do not know decides nothing, and somebody is told to look (PAY-061)."""
         try:
@@ -313,10 +391,13 @@ class Clerk:
             await self._alert(ODD, payment, str(odd), Caller())
             return Unknown(f"is {odd.status[:40]!r}")
 
-    async def _alert(self, rule: AlertRule, payment: Payment, detail: str, caller: Caller) -> None:
+    async def _alert(
+        self, rule: AlertRule, payment: Payment, detail: str, caller: Caller, subject: str | None = None
+    ) -> None:
         own = str(payment.id)
         entities = {"paymentId": own, "chargeId": payment.charge_id or ""}
-        await self._write(raise_alerts, Alert(rule, own, detail, payment.organization, entities, caller), scope=ALERTS)
+        alert = Alert(rule, subject or own, detail, payment.organization, entities, caller)
+        await self._write(raise_alerts, alert, scope=ALERTS)
 
     async def _submit(self, command: Command[Any, Any, Any], organization: OrganizationId, each: Any) -> Any:
         failpoints.reach("payments.before_recording")

@@ -76,17 +76,17 @@ class _Share(msgspec.Struct, frozen=True):
 _Amounts = tuple[Event, Mapping[str, int]]
 
 
-class Left(msgspec.Struct, frozen=True):
+class Refundable(msgspec.Struct, frozen=True):
     """What can still go back."""
 
     price_minor: int
     fee_minor: int
 
 
-def left_of(payment: Payment, facts: Collection[RecordedFact]) -> Left:
+def left_of(payment: Payment, facts: Collection[RecordedFact]) -> Refundable:
     """Of what was paid for; of what paid for nothing there is nothing left that could be refunded."""
     books = _applied(payment, facts)
-    return books.left() if books else Left(0, 0)
+    return books.left() if books else Refundable(0, 0)
 
 
 def fee_of(payment: Payment, facts: Collection[RecordedFact], amount: int) -> int:
@@ -226,12 +226,12 @@ class _Books:
         left = self._transferred - sum(each.transfer for each in self._gone.values())
         return _Share(price=price, fee=fee, transfer=max(min(price - fee, left), 0))
 
-    def left(self) -> "Left":
+    def left(self) -> "Refundable":
         """What can still go back of the price, and of the fee with it."""
         deque(self._of_returns(), maxlen=0)
         gone, last = _Share(*_sums(self._gone.values())), msgspec.structs.replace(self._capture, ordinal=LAST)
         price = max(min(self._capture.amount_minor, self._payment.amount_minor) - gone.price, 0)
-        return Left(price, max(min(self._fee_before(last) - gone.fee, price), 0))
+        return Refundable(price, max(min(self._fee_before(last) - gone.fee, price), 0))
 
     def fee_of(self, amount: int) -> int:
         """What goes back of the fee with so much of the price, so that all parts together are all of it."""

@@ -14,7 +14,15 @@ import msgspec
 
 from admitone.finance.gateways.api import Account, FactKind, Provider
 from admitone.finance.gateways.port import GATEWAYS
-from admitone.finance.payments.asking import MISSING, NOT_TAKEN_BACK, ODD, Clerk, refusal_of
+from admitone.finance.payments.asking import (
+    MISSING,
+    NOT_HANDED_ON,
+    NOT_TAKEN_BACK,
+    ODD,
+    UNANSWERED,
+    Clerk,
+    refusal_of,
+)
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.receipts import Decision
 from admitone.finance.payments.errors import GatewayRefused, NotAtProvider, NotReturnable
@@ -28,6 +36,7 @@ from admitone.finance.payments.facts import (
     ReceiptChanged,
     ReceiptUnapplied,
     RefundBegun,
+    RefundReturned,
 )
 from admitone.finance.payments.model import AccountTold, IntentAction, KnownAccount, ReceiptState
 from admitone.finance.payments.policy import Receipt, asked_at
@@ -47,15 +56,18 @@ from admitone.kernel.alerts import (
     raise_alerts,
     resolve_alerts,
 )
+from admitone.kernel.breaker import DependencyUnavailable
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
 from admitone.kernel.jobs import REFUNDS, WEBHOOKS, Delivered, Desk, Job, Lane, Priority, enqueue, errand
 from admitone.kernel.jobs.schedules import Firing
+from admitone.kernel.outbound import DependencyUnreachable
 from admitone.kernel.scope import Caller, Scope
 from admitone.kernel.telemetry import logger
 
-PROVIDERS: Final = Lane("providers", places=64)
+PROVIDERS: Final = Lane("providers", places=128)
+"""Many at once: they wait for providers, and what they look up and write goes together."""
 SWEEPS: Final = Lane("payment_sweeps", places=4)
 AT_ONCE: Final = 16
 """How many providers' answers one sweep waits for."""
@@ -83,7 +95,7 @@ CONTRADICTED = AlertRule(
     "payment-contradicted",
     "A provider told of a payment what cannot be as it stands, such as a dispute of what was refunded.",
 )
-RULES: Final = (UNAPPLIED, CONTRADICTED, MISSING, ODD, NOT_TAKEN_BACK)
+RULES: Final = (UNAPPLIED, CONTRADICTED, MISSING, ODD, NOT_TAKEN_BACK, NOT_HANDED_ON, UNANSWERED)
 UNSETTLED: Final = (ReceiptState.OPEN, ReceiptState.RETURNING)
 
 
@@ -118,6 +130,8 @@ async def refund(desk: Desk, told: Delivered[RefundBegun]) -> None:
         await Clerk.at(desk).refund(told.organization, about.payment_id, UUID(about.refund_id), told.caller)
     except GatewayRefused as refused:  # It was given up; whoever listens to that is told.
         logger().warning("payment.refund_refused", paymentId=str(about.payment_id), reason=refused.reason)
+    except DependencyUnreachable as away:  # Nothing was sent: it waits, and has spent no try.
+        raise DependencyUnavailable(dependency="a payment provider", retry_after_seconds=30) from away
 
 
 @errand("payments.see_to_unpaid", lane=PROVIDERS, retry=REFUNDS, priority=Priority.CRITICAL)
@@ -134,6 +148,12 @@ async def see_to_unpaid(desk: Desk, told: Delivered[PaymentNeedsManual]) -> None
 async def take_back(desk: Desk, told: Delivered[DisputeRecorded]) -> None:
     """A dispute that is lost took the money from the platform; the organisation's part of it comes back to us."""
     await Clerk.at(desk).take_back(told.organization, told.payload.payment_id, told.caller)
+
+
+@errand("payments.hand_on", lane=PROVIDERS, retry=WEBHOOKS, priority=Priority.CRITICAL)
+async def hand_on(desk: Desk, told: Delivered[RefundReturned]) -> None:
+    """A refund that came back came to the platform; what the organisation gave for it goes to its account again."""
+    await Clerk.at(desk).hand_on(told.organization, told.payload.payment_id, told.caller)
 
 
 @errand("payments.tell_of_receipt", lane=PROVIDERS, retry=WEBHOOKS)

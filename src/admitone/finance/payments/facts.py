@@ -203,6 +203,17 @@ class RefundFailed(Fact, frozen=True):
     reason: str
 
 
+class RefundReturned(Fact, frozen=True):
+    """A refund that had arrived, whoever ordered it, came back: what the organisation's account gave for it goes there
+    again."""
+
+    name = "payment.refund_returned"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+
+
 class ReceiptUnapplied(Fact, frozen=True):
     """Money came that paid for nothing."""
 
@@ -299,6 +310,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     RefundBegun,
     RefundSettled,
     RefundFailed,
+    RefundReturned,
     ReceiptUnapplied,
     ReceiptChanged,
     ProcessorFeesFinal,

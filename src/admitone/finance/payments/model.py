@@ -255,6 +255,11 @@ REMEMBERED: Final = timedelta(hours=1)
 """Every provider remembers our keys for much longer: a day, at the least."""
 
 
+MOST_UNANSWERED: Final = 3
+"""PAY-069."""
+OVERDUE: Final = timedelta(minutes=30)
+
+
 class GatewayIntent(msgspec.Struct, frozen=True):
     """What we ask a provider, and whether it has answered."""
 
@@ -274,12 +279,20 @@ class GatewayIntent(msgspec.Struct, frozen=True):
     fee_minor: int | None = None
     """Of a refund: how much of the platform's fee goes back with it. A return of what paid for nothing has none."""
     unanswered: int = 0
-    """How often it was ordered and not answered, or refused."""
+    """How often its provider was asked and did not answer."""
+    refused: int = 0
+    """How often it said no, of a refund that may be asked for again."""
 
     def is_fresh(self, now: datetime) -> bool:
         """Whether every provider still remembers its key: asked again it gives what it gave, and need not be looked
         for first."""
-        return self.unanswered == 0 and self.created_at is not None and now - self.created_at < REMEMBERED
+        is_young = self.created_at is not None and now - self.created_at < REMEMBERED
+        return self.unanswered == 0 and self.refused == 0 and is_young
+
+    def is_overdue(self, now: datetime) -> bool:
+        """Whether somebody must know that it waits, should this try not be answered either (PAY-069)."""
+        is_old = self.created_at is not None and now - self.created_at >= OVERDUE
+        return self.unanswered + 1 >= MOST_UNANSWERED or is_old
 
     @property
     def is_return(self) -> bool:

@@ -12,6 +12,7 @@ from admitone.finance.payments.facts import (
     ReceiptChanged,
     ReceiptUnapplied,
     RefundBegun,
+    RefundReturned,
 )
 from admitone.finance.payments.model import INTENT, PAYMENT, RECEIPT
 from admitone.finance.payments.routes.wires import FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW
@@ -33,6 +34,7 @@ MODULE = Module(
         errands.see_to_contradiction,
         errands.see_to_unpaid,
         errands.take_back,
+        errands.hand_on,
         errands.tell_of_receipt,
         errands.ask_about_account,
         errands.fetch_fees_of,
@@ -48,6 +50,7 @@ MODULE = Module(
         Subscription(PaymentContradicted, errands.see_to_contradiction),
         Subscription(PaymentNeedsManual, errands.see_to_unpaid),
         Subscription(DisputeRecorded, errands.take_back),
+        Subscription(RefundReturned, errands.hand_on),
         Subscription(ReceiptChanged, errands.tell_of_receipt),
         Subscription(AccountUnclear, errands.ask_about_account),
     ),

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from admitone.finance.gateways.api import ChargeOrder, Method, RefundOrder, ReversalOrder
+from admitone.finance.gateways.api import ChargeOrder, HandOnOrder, Method, RefundOrder, ReversalOrder
 from admitone.finance.ledger.api import Transfer
 from admitone.finance.payments.model import GatewayIntent, Payment
 from admitone.finance.sources.api import SettlementModel
@@ -70,6 +70,23 @@ def reversal_order(payment: Payment, booked: Transfer, caller: Caller) -> Revers
         organization=payment.organization,
         charge=payment.charge_id,
         dispute=booked.reference,
+        amount_minor=booked.amount_minor,
+        currency=booked.currency,
+    )
+
+
+def hand_on_order(payment: Payment, booked: Transfer, caller: Caller) -> HandOnOrder:
+    """To the cent what the books say that went to the organisation again."""
+    assert payment.charge_id is not None
+    assert payment.account is not None
+    assert booked.reference is not None
+    return HandOnOrder(
+        caller=caller,
+        payment=payment.id,
+        organization=payment.organization,
+        account=payment.account,
+        charge=payment.charge_id,
+        refund=booked.reference,
         amount_minor=booked.amount_minor,
         currency=booked.currency,
     )

@@ -264,7 +264,11 @@ def fold(payment: Payment, facts: Iterable[RecordedFact], *, rival: bool = False
     happened = Happened(facts)
     reason = None if happened.application else why_unapplied(payment, happened, rival=rival)
     is_applied = happened.capture is not None and reason is None
-    fees = happened.of(K.FEE)
+    # Of another currency it is in the books, and in no number of this one: what this one bore is not known (FIN-042).
+    fees, changes = (
+        [each for each in happened.of(kind) if (each.currency or payment.currency) == payment.currency]
+        for kind in (K.FEE, K.FEE_ADJUSTMENT)
+    )
     return Standing(
         status=_after_capture(happened, is_applied) if happened.capture else _before_capture(happened),
         applied=is_applied,
@@ -274,7 +278,7 @@ def fold(payment: Payment, facts: Iterable[RecordedFact], *, rival: bool = False
         refund_state=_refund_state(happened),
         failed_attempts=len(happened.of(K.FAILED)),
         fees_status=FeesStatus.FINAL if fees else FeesStatus.PENDING,
-        fees_actual=sum(fact.amount_minor for fact in (*fees, *happened.of(K.FEE_ADJUSTMENT))) if fees else None,
+        fees_actual=sum(fact.amount_minor for fact in (*fees, *changes)) if fees else None,
         must_ask=happened.proves_more,
         is_spent=is_spent(happened),
     )

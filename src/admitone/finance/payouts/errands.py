@@ -1,4 +1,4 @@
-"""What is seen to later: batches by the day, payouts that are asked for, what providers tell, and alerts.
+"""What is seen to later: batches by the day, payouts that are asked for, statements, what providers tell, and alerts.
 
 Promise: a batch is made once for an organisation and a day, and may be cut off and begun again anywhere; a payout is
 asked for until it is known what became of it, and while its provider cannot be reached that costs no attempt. Nothing
@@ -8,7 +8,8 @@ here decides by itself what is paid: it carries what commands decided.
 import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -28,6 +29,7 @@ from admitone.finance.payments.facts import (
 )
 from admitone.finance.payouts.alerts import BLOCKED, NOT_PAID, UNANSWERED, of_owner
 from admitone.finance.payouts.asking import pay
+from admitone.finance.payouts.commands.announcing import announce, last_week
 from admitone.finance.payouts.commands.batching import make_batch
 from admitone.finance.payouts.commands.freezing import Heard, look_again
 from admitone.finance.payouts.commands.paying import hear
@@ -45,6 +47,7 @@ from admitone.finance.payouts.store.sweeping import FIRST, SWEEPING, Left
 from admitone.finance.webhooks.facts import PayoutReported
 from admitone.kernel.alerts import ALERTS, Alert, Resolution, raise_alerts, resolve_alerts
 from admitone.kernel.breaker import DependencyUnavailable
+from admitone.kernel.bulk import store as organizations
 from admitone.kernel.db import PlatformTx, Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.facts import Fact
@@ -199,6 +202,39 @@ async def release(desk: Desk, firing: Delivered[Firing]) -> None:
     await Run(read, submit).release(firing.caller)
 
 
+# -- Statements
+
+
+class Announcing(msgspec.Struct, frozen=True):
+    """The statements of a week, of one organisation, from an owner on."""
+
+    week: date
+    after: UUID = FIRST
+
+
+@errand("payouts.begin_statements", lane=SWEEPS, seconds=600)
+async def begin_statements(desk: Desk, firing: Delivered[Firing]) -> None:
+    """Every Monday, after the batch: the week that is over, in every organisation (FUN-049)."""
+    after, wanted = FIRST, Announcing(last_week(firing.payload.at))
+    while page := await desk.database.read(SWEEPING, organizations.list_organizations, after, ORGANIZATIONS):
+        jobs = [replace(_announcing(wanted, firing.caller), organization_id=each.uuid) for each in page]
+        await desk.database.run(SWEEPING, partial(enqueue, jobs=jobs))
+        after = page[-1].uuid
+
+
+def _announcing(wanted: Announcing, caller: Caller) -> Job:
+    return Job.of(announce_statements, wanted, caller, key=f"payouts.statements:{wanted.week}:{wanted.after}")
+
+
+@handler("payouts.announce_statements", seconds=120)
+async def announce_statements(tx: Tx, wanted: Sequence[Delivered[Announcing]]) -> None:
+    """To some owners; the next ones follow in a job of their own."""
+    for each in wanted:
+        next_owner = await announce(tx, each.payload.week, each.payload.after, each.caller)
+        if next_owner is not None:
+            await enqueue(tx, [_announcing(Announcing(each.payload.week, next_owner), each.caller)])
+
+
 # -- What is told
 
 
@@ -208,9 +244,17 @@ async def hear_reports(tx: Tx, told: Sequence[Delivered[PayoutReported]]) -> Non
 
 
 def _report(told: Delivered[PayoutReported]) -> Report:
-    said, code = told.payload, code_of(told.payload.code)
+    said = told.payload
     return Report(
-        told.caller, said.provider, said.payout_id, said.status, said.amount_minor, said.currency, said.at, code
+        told.caller,
+        said.provider,
+        said.payout_id,
+        said.status,
+        said.amount_minor,
+        said.currency,
+        said.at,
+        code_of(said.code),
+        said.to_bank,
     )
 
 
@@ -288,4 +332,13 @@ TOLD: Final[Collection[Subscription]] = (
     Subscription(RiskCleared, tell_of_clearing),
 )
 SUBSCRIPTIONS: Final = (*TOLD, *(Subscription(fact, _hears(fact)) for fact in HEARD))
-JOBS: Final = (begin_batches, make, ask_some, complete, release, *(each.kind for each in SUBSCRIPTIONS))
+JOBS: Final = (
+    begin_batches,
+    make,
+    ask_some,
+    complete,
+    release,
+    begin_statements,
+    announce_statements,
+    *(each.kind for each in SUBSCRIPTIONS),
+)

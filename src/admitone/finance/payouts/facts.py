@@ -126,6 +126,22 @@ class ObligationPaid(Fact, frozen=True):
     payout_id: PayoutId
 
 
+class StatementReady(Fact, frozen=True):
+    """An owner's week is over, and what moved for them in it can be read: told once for each week and currency, for
+    whoever notifies (MOR-046)."""
+
+    name = "payout.statement_ready"
+    version = "1.0.0"
+    subject = ("OWNER", "owner_id")
+
+    owner_id: UUID
+    week: date
+    """Its Monday."""
+    moved_minor: int
+    """The total of the statement: by how much more is owed than a week before."""
+    currency: Word
+
+
 class RiskFlagged(Fact, frozen=True):
     """Something about an organisation's money wants a look (FIN-091); where it is merchant of record we keep nothing
     from it, and say only that its payouts are blocked here."""
@@ -162,6 +178,7 @@ FACTS: tuple[type[Fact], ...] = (
     ObligationFrozen,
     ObligationReleased,
     ObligationPaid,
+    StatementReady,
     RiskFlagged,
     RiskCleared,
 )

@@ -284,6 +284,13 @@ class Report(msgspec.Struct, frozen=True):
     currency: str
     at: datetime
     code: str = ""
+    to_bank: bool = False
+    """Of whoever has the balance that it is of."""
+
+
+def in_order(report: Report) -> tuple[bool, datetime]:
+    """Of several reports of one payout the last counts: an end after what is pending, else by the provider's time."""
+    return report.status is not PayoutStatus.PENDING, report.at
 
 
 class Reported(msgspec.Struct, frozen=True):

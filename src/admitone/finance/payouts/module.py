@@ -30,6 +30,7 @@ MODULE = Module(
         Table("obligation", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=BOOKS),
         Table("freeze", TableClass.TENANT),
         Table("reported", TableClass.TENANT),
+        Table("statement", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=BOOKS),
     ),
     ports=(GATEWAYS,),
     lifecycles=(OBLIGATION, PAYOUT),
@@ -38,6 +39,8 @@ MODULE = Module(
     subscriptions=errands.SUBSCRIPTIONS,
     schedules=(
         Schedule("payouts.daily", "0 0 * * *", errands.begin_batches),
+        # An hour after the weekly batch, when nothing that was begun in the week is under way any more.
+        Schedule("payouts.statements", "0 1 * * 1", errands.begin_statements),
         Schedule("payouts.complete", "*/5 * * * *", errands.complete),
         Schedule("payouts.release", "7 * * * *", errands.release),
     ),

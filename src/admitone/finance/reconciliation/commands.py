@@ -25,6 +25,7 @@ from admitone.finance.reconciliation.model import (
     RESPONSIBLE,
     Beginning,
     Begun,
+    Booking,
     Closing,
     Closure,
     Finishing,
@@ -89,6 +90,15 @@ async def begin(tx: Tx, beginnings: Sequence[Beginning]) -> list[Begun | Refusal
         is_over = not await run_store.begin(tx, each.run, since, each.caller, PATIENCE)
         begun.append(Begun(each.run, since, is_over))
     return begun
+
+
+@command()
+async def book(tx: Tx, bookings: Sequence[Booking]) -> list[int | Refusal]:
+    """How many of them each added: what another run booked meanwhile is booked."""
+    posted = [
+        await ledger.post(tx, [policy.own_posting(found, each.caller) for found in each.own]) for each in bookings
+    ]
+    return [sum(one.new for one in some) for some in posted]
 
 
 @command()

@@ -22,6 +22,7 @@ from admitone.finance.reconciliation.store.watching import ACROSS, START, count_
 from admitone.finance.webhooks import api as webhooks
 from admitone.kernel.alerts import ALERTS, Alert, AlertRule, Resolution, raise_alerts, resolve_alerts
 from admitone.kernel.bulk import store as organizations
+from admitone.kernel.ids import PLATFORM_ORGANIZATION
 from admitone.kernel.jobs import Delivered, Desk, Job, Lane, Schedule, enqueue, errand
 from admitone.kernel.jobs.schedules import Firing
 from admitone.kernel.scope import Caller, Scope
@@ -64,6 +65,8 @@ DAILY: Final = Schedule("reconciliation.daily", "10 4 * * *", reconcile_daily)
 
 
 async def _enqueue_each(desk: Desk, caller: Caller, key: str, since: datetime | None, *, onward: bool) -> None:
+    """Also of the platform's own books, which stand beside those of the organisations."""
+    await _enqueue(desk, caller, key, [PLATFORM_ORGANIZATION.uuid], since, onward=onward)
     after = UUID(int=0)
     while page := await desk.database.read(ACROSS, organizations.list_organizations, after, PAGE):
         await _enqueue(desk, caller, key, [each.uuid for each in page], since, onward=onward)

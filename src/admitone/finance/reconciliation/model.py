@@ -130,6 +130,8 @@ class Counted(StrEnum):
     """Somebody has closed just this difference."""
     ASKED = "ASKED"
     """Payments whose provider was asked, because it had moved what we did not have."""
+    BOOKED = "BOOKED"
+    """What a provider paid to the platform's bank, or took for itself, and was booked by its word."""
     MOVEMENTS = "MOVEMENTS"
     TRANSFERS = "TRANSFERS"
 
@@ -170,6 +172,13 @@ class Found(msgspec.Struct, frozen=True):
     differences: tuple[Difference, ...] = ()
     timing: tuple[tuple[str, str, str], ...] = ()
     """What is in flight: an issue of it stays open."""
+
+
+class Booking(msgspec.Struct, frozen=True):
+    """What a provider moved of the platform's own, and we do not have."""
+
+    caller: Caller
+    own: tuple[Difference, ...]
 
 
 class Noted(msgspec.Struct, frozen=True):

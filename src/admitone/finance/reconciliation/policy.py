@@ -4,6 +4,9 @@ Promise (U-18, MOR-043): always an issue. What is known on both sides and differ
 posted as such and closes; what the provider moved more of than the ledger says is told of in any case; everything else
 waits for somebody, who is woken. What is missing on one side, stands there twice or is in another currency is no
 rounding, however little it is.
+
+What a provider pays of the platform's balance to the platform's bank, or takes of it for itself, nobody here ordered:
+its journal is the only paper of it, and it is booked as that says, in the platform's own books and nowhere else.
 """
 
 from collections.abc import Sequence
@@ -14,15 +17,25 @@ from typing import Final
 from admitone.finance.gateways.api import MovementKind
 from admitone.finance.ledger.api import Event, Posting, Transfer
 from admitone.finance.reconciliation.comparing.likeness import COMES_IN, KIND, kind_of, minor_of
+from admitone.finance.reconciliation.comparing.sums import LONGEST_REFERENCE
 from admitone.finance.reconciliation.differences import Difference, DifferenceClass
 from admitone.finance.reconciliation.model import Closure, Issue, IssueId, IssueState
-from admitone.finance.sources.api import Source, SourceType
+from admitone.finance.sources.api import Flow, Source, SourceType
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
 from admitone.kernel.scope import Caller
 
 D = DifferenceClass
 UNIT_MINOR: Final = 100
 """What is less is rounding (MOR-043)."""
 ROUNDED: Final = frozenset({D.AMOUNT, D.FEE})
+K = MovementKind
+OWN: Final = {
+    (K.BANK_PAYOUT, True): Event.BANK_PAYOUT,
+    (K.BANK_PAYOUT_RETURNED, True): Event.BANK_PAYOUT_RETURNED,
+    (K.ACCOUNT_FEE, True): Event.ACCOUNT_FEE,
+    (K.ACCOUNT_FEE, False): Event.ACCOUNT_FEE_RETURNED,
+}
+"""What is booked by the provider's word, by its kind and whether there is more than nothing of it."""
 COMPARED: Final = frozenset(D) - {D.STAYED}
 """What comes of comparing with the provider."""
 
@@ -93,6 +106,30 @@ def rounding_of(found: Difference, issue: IssueId, transfers: Sequence[Transfer]
         reference=found.reference or None,
         metadata={KIND: kind.value},
     )
+
+
+def is_own(found: Difference, organization: OrganizationId, movements: int) -> bool:
+    """Whether it is to be booked: of what stands there twice nobody knows whether it moved twice."""
+    is_new = found.difference is D.MISSING_HERE and movements == 1 and found.reference != ""
+    return is_new and organization == PLATFORM_ORGANIZATION and _own_event(found) is not None
+
+
+def own_posting(found: Difference, caller: Caller) -> Posting:
+    event = _own_event(found)
+    assert event is not None
+    return Posting(
+        caller=caller,
+        event=event,
+        flow=Flow.OWN,
+        currency=found.currency,
+        amounts={"moved": abs(found.there_minor)},
+        cause=f"{found.currency}:{found.reference}"[:LONGEST_REFERENCE],
+        reference=found.reference,
+    )
+
+
+def _own_event(found: Difference) -> Event | None:
+    return OWN.get((MovementKind(found.kind), found.there_minor > 0))
 
 
 def is_of(transfer: Transfer, found: Difference) -> bool:

@@ -1,8 +1,10 @@
-"""A run: compare, ask about what we do not have, write down what still differs, close what does not, and tell.
+"""A run: compare, ask about what we do not have, book what only the provider can know, write down what still differs,
+close what does not, and tell.
 
 Promise: everything but the writing is reading, so a run that is cut off has done nothing that the next one would not.
 What a provider moved for a payment that we know, and we do not have, is asked for first: only what is still missing
-after its answer is an issue (U-31). Somebody is woken for as long as anything differs, and no longer.
+after its answer is an issue (U-31). What it moved of the platform's own balance is booked by its word. Somebody is
+woken for as long as anything differs, and no longer.
 """
 
 import asyncio
@@ -20,13 +22,14 @@ from admitone.finance.reconciliation import commands
 from admitone.finance.reconciliation.alerting import Woken
 from admitone.finance.reconciliation.clearing import list_stayed
 from admitone.finance.reconciliation.comparing.comparing import Comparison, compare
-from admitone.finance.reconciliation.comparing.likeness import minor_of
+from admitone.finance.reconciliation.comparing.likeness import COMES_IN, minor_of
 from admitone.finance.reconciliation.comparing.streams import Look
 from admitone.finance.reconciliation.comparing.sums import Object
 from admitone.finance.reconciliation.differences import Difference, DifferenceClass, differences_of
 from admitone.finance.reconciliation.model import (
     Beginning,
     Begun,
+    Booking,
     Both,
     Counted,
     Finishing,
@@ -35,7 +38,7 @@ from admitone.finance.reconciliation.model import (
     Run,
     Settling,
 )
-from admitone.finance.reconciliation.policy import is_of
+from admitone.finance.reconciliation.policy import is_of, is_own
 from admitone.finance.reconciliation.store.runs import find_run
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.commands import Command
@@ -82,12 +85,13 @@ class Reconciler:
         comparison = await compare(look, begun.since)
         counts = _counts(comparison)
         if comparison.untold is None:
-            asked = await self._ask(look, comparison)
+            asked, booked = await self._ask(look, comparison), await self._book(look, comparison)
             differences = [*differences_of(comparison.differing), *await list_stayed(look, comparison.sums.began)]
             noted = await self._note(look, begun, comparison, differences)
             await self._settle(look, begun, comparison)
             counts |= Counter(each.difference.value for each in differences)
-            counts |= {Counted.ASKED: asked, Counted.ROUNDED: noted.rounded, Counted.ACCEPTED: noted.accepted}
+            counts |= {Counted.ASKED: asked, Counted.BOOKED: booked}
+            counts |= {Counted.ROUNDED: noted.rounded, Counted.ACCEPTED: noted.accepted}
             await self._finish(look, begun, comparison, counts)
             await Woken(look.organization, look.caller, self._read, self._submit).tell(noted)
         else:
@@ -121,6 +125,22 @@ class Reconciler:
                 if each.payment in of_payment:
                     _look_again(comparison, each, of_payment[each.payment])
         return len(known)
+
+    async def _book(self, look: Look, comparison: Comparison) -> int:
+        """In the platform's own books, what the provider paid to its bank or took for itself."""
+        own = [
+            each
+            for each in differences_of(comparison.differing)
+            if is_own(each, look.organization, comparison.differing[_object_of(each)].movements)
+        ]
+        scope, booked = Scope(look.organization, "book what only the provider can know"), 0
+        for chunk in _chunks(own):
+            booked += await self._submit(commands.book, Booking(look.caller, chunk), scope=scope)
+        for each in own:
+            about = _object_of(each)
+            del comparison.differing[about]
+            comparison.sums.moved[about.currency][1] += each.there_minor * (1 if about.kind in COMES_IN else -1)
+        return booked
 
     # -- What is written down
 
@@ -159,11 +179,15 @@ class Reconciler:
 
 def _look_again(comparison: Comparison, missing: Difference, transfers: Sequence[ledger.Transfer]) -> None:
     """What is here now of what was missing; what is the same now is no difference any more."""
-    about = Object(MovementKind(missing.kind), missing.reference, missing.currency)
+    about = _object_of(missing)
     seen = comparison.differing[about]
     seen.here = sum(minor_of(each, about.kind) for each in transfers if is_of(each, missing))
     if not seen.differs:
         del comparison.differing[about]
+
+
+def _object_of(found: Difference) -> Object:
+    return Object(MovementKind(found.kind), found.reference, found.currency)
 
 
 def _counts(comparison: Comparison) -> dict[str, int]:

@@ -1,10 +1,11 @@
 """Ordering what a cancellation planned, a page at a time.
 
-Promise: whatever is killed, it goes on where it was; each payment is ordered exactly what was planned for it, or is
-overtaken because so much is not left, and never twice. How far it is can be seen while it runs.
+Promise: whatever is killed, it goes on where it was; each payment is ordered exactly what was planned for it, or, if so
+much is not left any more, is overtaken, and the rest of it is ordered instead; never twice. What a bank has taken is
+not given back besides; should the dispute be won, it is. How far it is can be seen while it runs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -13,7 +14,8 @@ import msgspec
 from admitone.finance.payments import api as payments
 from admitone.finance.payments.api import RefundWanted
 from admitone.finance.refunds import commands, facts, store
-from admitone.finance.refunds.model import CancellationId, Refund, RefundState
+from admitone.finance.refunds.commands import Retry, anew
+from admitone.finance.refunds.model import CancellationId, Refund, RefundId, RefundState, Request
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.bulk import Progress, Step, bulk
 from admitone.kernel.db import Tx
@@ -21,8 +23,10 @@ from admitone.kernel.errors import Refusal
 from admitone.kernel.jobs import Priority
 from admitone.kernel.scope import Caller
 
-AT_A_TIME: Final = 200
+AT_A_TIME: Final = 500
 FIRST: Final = UUID(int=0)
+DISPUTED: Final = "charge_disputed"
+"""Why an order of ours failed that a dispute overtook."""
 
 
 class Cancelling(msgspec.Struct, frozen=True):
@@ -55,3 +59,28 @@ async def _order(tx: Tx, planned: Sequence[Refund], caller: Caller) -> None:
     for each in planned:
         if each.id in begun:
             commands.tell(tx, caller, facts.RefundRequested, each, ())
+    await _order_rest(tx, [(each, caller) for each in planned if each.id in overtaken])
+
+
+async def _order_rest(tx: Tx, overtaken: Sequence[tuple[Refund, Caller]]) -> None:
+    """All that is left of what they were to give back; if nothing is, or a bank has it, nothing."""
+    await commands.request_refunds(
+        tx,
+        [
+            Request(caller, PaymentId(each.payment_id), anew(RefundId(each.id)), each.reason)
+            for each, caller in overtaken
+        ],
+    )
+
+
+async def go_on(tx: Tx, disputed: Mapping[PaymentId, Caller]) -> None:
+    """Something came of a dispute: where the money is with us again, what a cancellation could not give back goes."""
+    found = await payments.find_payments(tx, disputed)
+    ours = [own for own, payment in found.items() if payment.status in payments.PAID]
+    theirs = [each for each in await store.find_of_payments(tx, ours) if each.cancellation_id is not None]
+    callers = {each.id: disputed[PaymentId(each.payment_id)] for each in theirs}
+    await _order_rest(tx, [(each, callers[each.id]) for each in theirs if each.state is RefundState.OVERTAKEN])
+    failed = [each for each in theirs if each.state is RefundState.FAILED and each.failure == DISPUTED]
+    await commands.retry_refunds(
+        tx, [Retry(callers[each.id], RefundId(each.id), anew(RefundId(each.id))) for each in failed]
+    )

@@ -5,7 +5,7 @@ piece are one after the other, and the second is told.
 """
 
 from collections.abc import Mapping, Sequence
-from uuid import UUID
+from uuid import UUID, uuid5
 
 import msgspec
 
@@ -190,6 +190,11 @@ def tell(tx: Tx, caller: Caller, kind: type[facts.RefundFact], refund: Refund, l
             whole=refund.cancellation_id is not None,
         ),
     )
+
+
+def anew(refund: RefundId) -> RefundId:
+    """Under which id what was not given back is ordered again: whoever orders it, it is ordered once."""
+    return RefundId(uuid5(refund.uuid, "anew"))
 
 
 @command()

@@ -5,6 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from admitone.finance.payments import facts as payments
+from admitone.finance.refunds.cancelling import go_on
 from admitone.finance.refunds.commands import Ended, settle
 from admitone.finance.refunds.facts import RefundFailed, RefundSeenTo
 from admitone.finance.refunds.model import RefundState
@@ -35,6 +36,11 @@ async def not_settled(tx: Tx, told: Sequence[Delivered[payments.RefundFailed]]) 
         for each in told
     }
     await settle(tx, ended, RefundState.FAILED)
+
+
+@handler("refunds.dispute_recorded", priority=Priority.CRITICAL)
+async def dispute_recorded(tx: Tx, told: Sequence[Delivered[payments.DisputeRecorded]]) -> None:
+    await go_on(tx, {each.payload.payment_id: each.caller for each in told})
 
 
 @errand("refunds.tell", lane=TELLING)

@@ -1,7 +1,7 @@
 """What refunds and cancellations would do, shown before and done after, by `kernel.plans`.
 
 Promise: a step says what it gives back to the cent, the lines that it posts and what it asks the provider. A
-cancellation may be of very many payments: its steps are of a hundred payments each, summed up, and each payment's own
+cancellation may be of very many payments: its steps are of many payments each, summed up, and each payment's own
 part is in the step's digest. Applying one writes every refund down as it was planned, in the applying transaction;
 bulk work orders them afterwards, each exactly so or not at all.
 """
@@ -16,7 +16,7 @@ import msgspec
 from admitone.finance.gateways.api import PlannedCall
 from admitone.finance.ledger.api import PlannedTransfer
 from admitone.finance.payments import api as payments
-from admitone.finance.payments.api import Payment
+from admitone.finance.payments.api import Payment, Status
 from admitone.finance.refunds import commands, store
 from admitone.finance.refunds.cancelling import Cancelling, cancel
 from admitone.finance.refunds.model import CancellationId, Piece, Reason, Refund, RefundId, RefundState, Request
@@ -28,7 +28,7 @@ from admitone.kernel.errors import Refusal
 from admitone.kernel.plans import Planner
 from admitone.kernel.scope import Caller
 
-CHUNK: Final = 100
+CHUNK: Final = 250
 FIRST: Final = UUID(int=0)
 
 
@@ -100,12 +100,14 @@ class Cancellation(Wire):
 
 
 class CancellationStep(Wire):
-    """A hundred payments, or fewer."""
+    """A page of payments."""
 
     cancellation_id: CancellationId
     subject: str
     reason: Reason
     payments: int
+    disputed: int
+    """Of which the bank has the money: nothing goes back unless it comes back to us."""
     first: PaymentId
     last: PaymentId
     amounts: dict[str, int]
@@ -137,6 +139,7 @@ class _Part(msgspec.Struct, frozen=True):
 class _Chunk(msgspec.Struct, frozen=True):
     step: CancellationStep
     parts: tuple[_Part, ...]
+    disputed: tuple[_Part, ...]
 
 
 async def _chunks(tx: Tx, wanted: Cancellation) -> AsyncIterator[_Chunk]:
@@ -151,8 +154,13 @@ async def _chunks(tx: Tx, wanted: Cancellation) -> AsyncIterator[_Chunk]:
         ]
         found = {each.id: each for each in page}
         parts = _parts(found, requests, await commands.plan(tx, requests, found))
-        if parts:
-            yield _Chunk(_step(wanted, parts), parts)
+        disputed = tuple(
+            _Part(each, left, 0, (), ())
+            for each in page
+            if each.status is Status.DISPUTED and (left := each.captured_minor - each.refunded_minor) > 0
+        )
+        if parts or disputed:
+            yield _Chunk(_step(wanted, parts, disputed), parts, disputed)
 
 
 def refund_of(cancellation: CancellationId, payment: PaymentId) -> RefundId:
@@ -169,21 +177,23 @@ def _parts(page: dict[PaymentId, Payment], requests: Sequence[Request], plans: S
     )
 
 
-def _step(wanted: Cancellation, parts: Sequence[_Part]) -> CancellationStep:
+def _step(wanted: Cancellation, parts: Sequence[_Part], disputed: Sequence[_Part]) -> CancellationStep:
+    every = sorted(each.payment.id.uuid for each in (*parts, *disputed))
     amounts: dict[str, int] = {}
     fees: dict[str, int] = {}
     for each in parts:
         currency = each.payment.currency
         amounts[currency] = amounts.get(currency, 0) + each.amount_minor
         fees[currency] = fees.get(currency, 0) + each.fee_minor
-    said = [(each.payment.id.uuid.hex, each.amount_minor, each.fee_minor) for each in parts]
+    said = [(each.payment.id.uuid.hex, each.amount_minor, each.fee_minor) for each in (*parts, *disputed)]
     return CancellationStep(
         cancellation_id=wanted.cancellation_id,
         subject=wanted.subject,
         reason=wanted.reason,
         payments=len(parts),
-        first=parts[0].payment.id,
-        last=parts[-1].payment.id,
+        disputed=len(disputed),
+        first=PaymentId(every[0]),
+        last=PaymentId(every[-1]),
         amounts=amounts,
         fees=fees,
         digest=hashlib.sha256(msgspec.json.encode(said)).hexdigest(),
@@ -222,13 +232,15 @@ def _together(calls: Sequence[PlannedCall]) -> tuple[PlannedCall, ...]:
 
 
 async def _cancel(tx: Tx, steps: Sequence[CancellationStep], caller: Caller) -> None:
-    """Every refund is written down as it was planned; the orders follow as bulk work."""
+    """Every refund is written down as it was planned; the orders follow as bulk work. So is what a bank has: whether it
+    still does is decided while the payment is held."""
     first = steps[0]
     wanted = Cancellation(cancellation_id=first.cancellation_id, subject=first.subject, reason=first.reason)
     done: list[CancellationStep] = []
     async for chunk in _chunks(tx, wanted):
         done.append(chunk.step)
-        await store.insert_refunds(tx, [_planned(tx, wanted, part, caller) for part in chunk.parts], [])
+        every = (*chunk.parts, *chunk.disputed)
+        await store.insert_refunds(tx, [_planned(tx, wanted, part, caller) for part in every], [])
     if done != [*steps]:
         raise WrongCount("what was planned cannot be given back any more")
     await bulk.start(tx, cancel, Cancelling(first.cancellation_id), caller, key=str(first.cancellation_id))

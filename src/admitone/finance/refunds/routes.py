@@ -1,13 +1,13 @@
 """Refunds at the edge: shown first, then done; for organisations, and for whoever runs the platform."""
 
 from typing import Annotated, Any, Final
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from msgspec import Meta
 
 from admitone.finance.payments.api import NotRefundable, PaymentNotFound, RefundTooMuch
 from admitone.finance.refunds import errors, store
-from admitone.finance.refunds.commands import Retry, request_refunds, retry_refunds
+from admitone.finance.refunds.commands import Retry, anew, request_refunds, retry_refunds
 from admitone.finance.refunds.model import (
     BY_HAND,
     CancellationId,
@@ -325,9 +325,7 @@ async def order_anew(call: Call, request: RetryRequest) -> RefundAnswer:
 
 
 def _retry(call: Call, request: RetryRequest) -> Retry:
-    """Under an id of its own that is the same whenever it is asked for: what failed is ordered anew once."""
-    anew = RefundId(uuid5(request.refund_id.uuid, "anew"))
-    return Retry(call.caller, request.refund_id, anew, request.reason_code)
+    return Retry(call.caller, request.refund_id, anew(request.refund_id), request.reason_code)
 
 
 # -- For whoever runs the platform

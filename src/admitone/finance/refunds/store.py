@@ -53,6 +53,15 @@ FIND_REFUNDS = f"""
 """  # noqa: S608, of constants
 
 
+FIND_OF_PAYMENTS = f"""
+    SELECT {COLUMNS}
+      FROM refunds.refund
+     WHERE organization_id = $1
+       AND payment_id = ANY($2::uuid[])
+     ORDER BY id
+"""  # noqa: S608, of constants
+
+
 LIST_REFUNDS = f"""
     SELECT {COLUMNS}
       FROM refunds.refund
@@ -160,6 +169,10 @@ async def insert_refunds(tx: Tx, refunds: Sequence[Refund], lines: Sequence[Refu
 
 async def find_refunds(tx: Tx, ids: Collection[UUID]) -> dict[UUID, Refund]:
     return {row["id"]: _refund(row) for row in await tx.fetch(FIND_REFUNDS, sorted({*ids}))}
+
+
+async def find_of_payments(tx: Tx, payments: Collection[PaymentId]) -> list[Refund]:
+    return [_refund(row) for row in await tx.fetch(FIND_OF_PAYMENTS, sorted({each.uuid for each in payments}))]
 
 
 async def list_refunds(tx: Tx, before: UUID, state: RefundState | None, limit: int) -> list[Refund]:

@@ -57,6 +57,8 @@ class Flow(StrEnum):
     """The organisation buys from the platform, and pays before."""
     RESALE = "RESALE"
     """Somebody who holds a ticket sells it on; off until there is such a market (U-20)."""
+    OWN = "OWN"
+    """The platform's own balance at a provider, of no source."""
 
 
 class LatePayment(StrEnum):

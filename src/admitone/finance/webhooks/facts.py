@@ -35,3 +35,4 @@ class PayoutReported(Fact, frozen=True):
     currency: Word
     at: datetime
     code: str
+    to_bank: bool = False

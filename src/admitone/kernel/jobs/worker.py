@@ -38,7 +38,7 @@ CLAIM: Final = 768
 GROUP: Final = 256
 ANCIENT: Final = datetime.min.replace(tzinfo=UTC)
 LOOK_AT_ALL_SECONDS: Final = 1.0
-MOMENT_SECONDS: Final = 0.01
+MOMENT_SECONDS: Final = 0.02
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from uuid import uuid4
 from admitone.finance.gateways.mercadopago import signature
 from admitone.finance.gateways.mercadopago.gateway import Credentials, MercadoPagoGateway
 from admitone.kernel.outbound import Outbound
-from tests.finance.gateways.conformance import Webhook
 from tests.finance.gateways.pix_peer import FEE, Asked, Charged, No, PixPeer, Returned
+from tests.finance.gateways.stage import Webhook
 from tests.peer import Received
 
 TOKEN = "TEST-0000000000000000-of-these-tests"

@@ -7,6 +7,7 @@ import pytest
 from admitone.kernel.db import Database
 from tests.finance.gateways.conformance import Conformance
 from tests.finance.gateways.pix_stage import PixStage, mercadopago
+from tests.finance.gateways.webhook_conformance import WebhookConformance
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +16,7 @@ async def over_http(database: Database) -> AsyncIterator[PixStage]:
         yield stage
 
 
-class TestMercadoPago(Conformance):
+class TestMercadoPago(Conformance, WebhookConformance):
     @pytest.fixture
     def stage(self, over_http: PixStage) -> PixStage:
         return over_http

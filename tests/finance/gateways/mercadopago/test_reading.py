@@ -18,9 +18,9 @@ from admitone.kernel.db import Database
 from admitone.kernel.ids import OrganizationId, uuid7
 from admitone.kernel.scope import Caller
 from tests.finance.gateways.builders import a_refund_order, kinds, sure
-from tests.finance.gateways.conformance import an_order, facts_of, paid
 from tests.finance.gateways.pix_peer import FEE
 from tests.finance.gateways.pix_stage import PixStage, mercadopago
+from tests.finance.gateways.stage import an_order, facts_of, paid
 
 K = FactKind
 AT = "2026-11-16T09:00:00.000-03:00"

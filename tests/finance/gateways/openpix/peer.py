@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from admitone.finance.gateways.openpix.gateway import Credentials, OpenPixGateway
 from admitone.finance.gateways.openpix.keys import identifier_of
 from admitone.kernel.outbound import Outbound
-from tests.finance.gateways.conformance import Webhook
 from tests.finance.gateways.pix_peer import FEE, Asked, Charged, No, PixPeer, Returned, new_name
+from tests.finance.gateways.stage import Webhook
 from tests.peer import Received
 
 APP_ID = "Q2xpZW50X0lkX29mX3RoZXNlX3Rlc3Rz"

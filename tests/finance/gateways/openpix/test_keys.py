@@ -14,11 +14,11 @@ from admitone.finance.gateways.openpix.objects import PublicKey, PublicKeys
 from admitone.kernel.db import Database
 from admitone.kernel.errors import Malformed
 from admitone.kernel.scope import Caller
-from tests.finance.gateways.conformance import paid, recognise
 from tests.finance.gateways.openpix.peer import a_key, published, signed
 from tests.finance.gateways.openpix.published import KEY, KEY_IDENTIFIER, PAYLOAD, SIGNATURE
 from tests.finance.gateways.pix_peer import Fault
 from tests.finance.gateways.pix_stage import PixStage, openpix
+from tests.finance.gateways.stage import paid, recognise
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 BODY = b'{"event":"OPENPIX:CHARGE_CREATED","n":1.0,"name":"Jo\\u00e3o"}'

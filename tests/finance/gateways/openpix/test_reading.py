@@ -26,9 +26,9 @@ from admitone.kernel.db import Database
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.scope import Caller
 from tests.finance.gateways.builders import a_refund_order, kinds, sure
-from tests.finance.gateways.conformance import an_order, facts_of, paid
 from tests.finance.gateways.pix_peer import FEE, Fault
 from tests.finance.gateways.pix_stage import PixStage, openpix
+from tests.finance.gateways.stage import an_order, facts_of, paid
 
 K = FactKind
 CREATED, PAID, CHANGED, ENDS = (f"2026-11-16T12:0{minute}:00.000Z" for minute in (0, 4, 5, 9))

@@ -30,6 +30,7 @@ REQUESTS = {
     ("GET", r"/v1/charges"): "ChargeListParams",
     ("POST", r"/v1/refunds"): "RefundCreateParams",
     ("GET", r"/v1/refunds"): "RefundListParams",
+    ("GET", rf"/v1/refunds/{ONE}"): "RefundRetrieveParams",
     ("GET", r"/v1/disputes"): "DisputeListParams",
     ("GET", rf"/v1/disputes/{ONE}"): "DisputeRetrieveParams",
     ("POST", rf"/v1/disputes/{ONE}"): "DisputeUpdateParams",

@@ -52,6 +52,7 @@ class Clothed:
         self._ends: dict[str, int] = {}
         self._fee_refunds: dict[str, list[Shown]] = {}
         self._reversals: dict[str, list[Shown]] = {}
+        self._handed_on: list[Shown] = []
         self.refuse_fees = False
         self.gives_back = 0
         """Of its own fee, with every refund."""
@@ -121,6 +122,7 @@ class Clothed:
             yield dressing.reversal(payout.id, payout.amount, payout.created)
         for made in (*self._fee_refunds.values(), *self._reversals.values()):
             yield from made
+        yield from self._handed_on
 
     def _of_refund(self, intent: Intent, attempt: Attempt, refund: Refund) -> Iterator[Shown]:
         yield self._refund(refund)
@@ -129,11 +131,15 @@ class Clothed:
         if returned := refund.status_transitions.get("failed"):
             name = like(refund.id, "txn", "f")
             yield dressing.transaction(name, "refund_failure", refund.amount, refund.currency, returned, refund.id)
+        yield self._reversal_of(attempt, refund)
         own = {"created": refund.created, "metadata": {}, "currency": refund.currency}
-        back = {"id": like(refund.id, "trr"), "object": "transfer_reversal", "amount": refund.amount}
-        yield own | back | {"transfer": like(attempt.id, "tr", "of"), "source_refund": refund.id}
         fee = {"id": like(refund.id, "fr"), "object": "fee_refund", "amount": refund.refund_application_fee}
         yield own | fee | {"fee": like(attempt.id, "fee")}
+
+    def _reversal_of(self, attempt: Attempt, refund: Refund) -> Shown:
+        own = {"created": refund.created, "metadata": {}, "currency": refund.currency}
+        back = {"id": like(refund.id, "trr"), "object": "transfer_reversal", "amount": refund.amount}
+        return own | back | {"transfer": like(attempt.id, "tr", "of"), "source_refund": refund.id}
 
     def _booked(self, refund: str, amount: int, currency: str, at: int) -> Shown:
         name = like(refund, "txn", "r")
@@ -265,7 +271,25 @@ class Clothed:
         return made
 
     def list_reversals(self, form: Shown, name: str) -> Shown:
-        return page_of(self._reversals.get(name, []), form)
+        with_refunds = [
+            self._reversal_of(attempt, refund)
+            for _, attempt in self._attempts()
+            if like(attempt.id, "tr", "of") == name
+            for refund in attempt.refunds
+            if refund.reverse_transfer and "succeeded" in refund.status_transitions
+        ]
+        return page_of([*with_refunds, *self._reversals.get(name, [])], form)
+
+    def _hand_on(self, form: Shown) -> Shown:
+        refund, group = form["metadata"]["returned_refund"], form["transfer_group"]
+        intent = next(own for own, attempt in self._attempts() if refund in [each.id for each in attempt.refunds])
+        given = {"refund": refund, "amount": int(form["amount"])}
+        self._order(f"/v1/payment_intents/{intent.id}/hand_on", given)
+        own = {"id": like(refund, "tr", "again"), "object": "transfer", "created": self.now(), "reversed": False}
+        told = {"currency": form["currency"], "destination": form["destination"], "metadata": form["metadata"]}
+        made = own | told | {"amount": given["amount"], "source_transaction": None, "transfer_group": group}
+        self._handed_on.append(made)
+        return made
 
     def answer_dispute(self, form: Shown, name: str) -> Shown:
         given = {"evidence": form["evidence"], "submit": form["submit"] == "true"}
@@ -281,6 +305,8 @@ class Clothed:
         return {"object": "account_link", "created": self.now(), **made}
 
     def transfer(self, form: Shown) -> Shown:
+        if "returned_refund" in form["metadata"]:
+            return self._hand_on(form)
         given = {"destination": form["destination"], "amount": int(form["amount"]), "currency": form["currency"]}
         carried = {"metadata": form["metadata"], "order_key": form["transfer_group"]}
         return dressing.transfer(msgspec.convert(self._order("/v1/payouts", given | carried), Payout))
@@ -323,6 +349,13 @@ class Clothed:
         paid = None if self.hide_refunds else self._intent(form["payment_intent"]).paid
         return page_of([self._refund(each) for each in paid.refunds] if paid else [], form)
 
+    def show_refund(self, form: Shown, name: str) -> Shown:
+        for _, attempt in self._attempts():
+            for refund in attempt.refunds:
+                if refund.id == name:
+                    return self._refund(refund)
+        raise Refusal(404, "resource_missing")
+
     def list_disputes(self, form: Shown) -> Shown:
         paid = self._intent(form["payment_intent"]).paid
         return page_of([dressing.dispute(each) for each in paid.disputes] if paid else [], form)
@@ -336,7 +369,8 @@ class Clothed:
 
     def list_transfers(self, form: Shown) -> Shown:
         known = [each for each in self.simulator.list_newest(Payout, MANY) if each.order_key == form["transfer_group"]]
-        return page_of([dressing.transfer(each) for each in known], form)
+        handed_on = [each for each in self._handed_on if each["transfer_group"] == form["transfer_group"]]
+        return page_of([*handed_on, *(dressing.transfer(each) for each in known)], form)
 
     def list_transactions(self, form: Shown) -> Shown:
         return page_of(list(self._books()), form)

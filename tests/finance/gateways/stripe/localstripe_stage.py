@@ -16,7 +16,7 @@ from aiohttp import web
 from admitone.finance.gateways.stripe.gateway import StripeGateway
 from admitone.finance.gateways.stripe.keys import Keys
 from admitone.kernel.outbound import Outbound
-from tests.finance.gateways.conformance import EVERYTHING, Webhook
+from tests.finance.gateways.stage import EVERYTHING, Webhook
 from tests.finance.gateways.stages import a_listener
 
 with warnings.catch_warnings():

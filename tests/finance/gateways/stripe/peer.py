@@ -138,6 +138,7 @@ for verb, pattern, serve in (
     ("GET", "/v1/charges", Peer.list_charges),
     ("POST", "/v1/refunds", Peer.refund),
     ("GET", "/v1/refunds", Peer.list_refunds),
+    ("GET", f"/v1/refunds/{ONE}", Peer.show_refund),
     ("GET", "/v1/disputes", Peer.list_disputes),
     ("GET", f"/v1/disputes/{ONE}", Peer.show_dispute),
     ("POST", f"/v1/disputes/{ONE}", Peer.answer_dispute),

@@ -11,7 +11,7 @@ from admitone.finance.gateways import signature
 from admitone.finance.gateways.stripe.gateway import StripeGateway
 from admitone.finance.gateways.stripe.keys import Keys, source_of
 from admitone.kernel.outbound import Outbound
-from tests.finance.gateways.conformance import EVERYTHING, Webhook
+from tests.finance.gateways.stage import EVERYTHING, Webhook
 from tests.finance.gateways.stripe.peer import API_KEY, Peer, a_peer
 
 KEYS = Keys(API_KEY, "whsec_of_the_platforms_account", "whsec_of_connected_accounts")

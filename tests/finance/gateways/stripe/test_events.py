@@ -140,6 +140,7 @@ SAID: list[Any] = [
     # A bank that only asks has taken nothing.
     ("charge.dispute.created", DISPUTE | {"status": "warning_needs_response", "balance_transactions": []}, []),
     ("charge.dispute.closed", DISPUTE | {"status": "warning_closed", "balance_transactions": []}, []),
+    ("charge.dispute.closed", DISPUTE | {"status": "prevented", "balance_transactions": []}, []),
 ]
 
 
@@ -212,6 +213,8 @@ def test_what_is_told_of_accounts_and_payouts():
     reversed_ = read("transfer.reversed", TRANSFER | {"reversed": True, "reversals": reversals})
     assert (reversed_.payout.status, reversed_.payout.code) == (PayoutStatus.FAILED, "reversed")
     assert reversed_.payout.at == datetime.fromtimestamp(BORN + 7, UTC)
+    handed_on = read("transfer.reversed", TRANSFER | {"metadata": TRANSFER["metadata"] | {"returned_refund": "re_1"}})
+    assert (handed_on.topic, handed_on.payout) == (Topic.NOTHING, None), "what is handed on again is no payout"
     of_a_charge = read("transfer.created", TRANSFER | {"source_transaction": "ch_1"})
     assert of_a_charge.topic is Topic.NOTHING, "it happened with the charge"
 
@@ -279,7 +282,7 @@ def test_a_type_that_we_do_not_deal_with_means_nothing(kind: str):
         ("checkout.session.completed", SESSION | {"status": "paused"}, "paused"),
         ("refund.updated", REFUND | {"status": "wandering"}, "wandering"),
         ("refund.updated", REFUND | {"status": None}, ""),
-        ("charge.dispute.updated", DISPUTE | {"status": "prevented"}, "prevented"),
+        ("charge.dispute.updated", DISPUTE | {"status": "wandering"}, "wandering"),
     ],
 )
 def test_a_word_that_we_do_not_know_is_never_guessed(kind: str, about: dict[str, Any], status: str):

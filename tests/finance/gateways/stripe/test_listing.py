@@ -12,7 +12,7 @@ from admitone.finance.gateways.stripe.listing import Forward, Told, read_all, re
 from admitone.finance.gateways.stripe.objects import Page
 from admitone.kernel.scope import Caller
 from tests.finance.gateways.builders import sure
-from tests.finance.gateways.conformance import all_events, paid
+from tests.finance.gateways.stage import all_events, paid
 from tests.finance.gateways.stripe.clothed import Refusal, page_of
 from tests.finance.gateways.stripe.stages import StripeStage
 

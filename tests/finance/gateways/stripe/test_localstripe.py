@@ -14,8 +14,10 @@ from admitone.finance.gateways.api import Charge, EventPage, FactKind, Refund, T
 from admitone.kernel.outbound import Outbound
 from admitone.kernel.scope import Caller
 from tests.finance.gateways.builders import a_charge_order, a_refund_order, kinds, sure
-from tests.finance.gateways.conformance import Conformance, Webhook, paid
+from tests.finance.gateways.conformance import Conformance
+from tests.finance.gateways.stage import Webhook, paid
 from tests.finance.gateways.stripe.localstripe_stage import LocalStage, a_localstripe
+from tests.finance.gateways.webhook_conformance import WebhookConformance
 from tests.jobs import DEADLINE_SECONDS
 
 
@@ -39,7 +41,7 @@ class TestLocalstripe:
     test_cancelling_what_does_not_exist = Conformance.test_cancelling_what_does_not_exist_is_refused
     test_nothing_is_refunded_of_what_was_not_paid = Conformance.test_nothing_is_refunded_of_what_was_not_paid
     test_the_same_refund_again = Conformance.test_the_same_refund_again_is_the_same_refund
-    test_a_payload_that_is_no_event = Conformance.test_a_payload_that_is_no_event_is_malformed
+    test_a_payload_that_is_no_event = WebhookConformance.test_a_payload_that_is_no_event_is_malformed
 
 
 async def test_declines_and_then_pays(localstripe: LocalStage):

@@ -11,7 +11,7 @@ from admitone.finance.gateways.stripe.objects import Transaction
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
 from tests.finance.gateways.builders import a_payout_order, an_account_order
-from tests.finance.gateways.conformance import all_movements, paid
+from tests.finance.gateways.stage import all_movements, paid
 from tests.finance.gateways.stripe.stages import StripeStage
 
 OURS, PAYMENT = OrganizationId.new(), PaymentId.new()
@@ -45,6 +45,21 @@ FEE = {"id": "fee_1", "object": "application_fee", "created": 1, "amount": 300, 
 DISPUTE = {"id": "dp_1", "object": "dispute", "created": 1, "amount": 5_000, "currency": "eur", "status": "lost"}
 BRL_DISPUTE = {**DISPUTE, "reason": "fraudulent", "currency": "brl"}
 REVERSAL = {"id": "trr_1", "object": "transfer_reversal", "created": 1, "amount": 1_000}
+HANDED_ON = {
+    **TRANSFER,
+    "metadata": {**CARRIED, "returned_refund": "re_1"},
+    "source_transaction": None,
+}
+BANK_PAYOUT = {
+    "id": "po_1",
+    "object": "payout",
+    "created": 1,
+    "amount": 900,
+    "currency": "eur",
+    "status": "in_transit",
+    "metadata": {"orgId": str(OURS)},
+}
+"""Whatever somebody wrote on it, it is of the platform's balance."""
 PAYOUT = {**TRANSFER, "metadata": {"orgId": str(OURS)}, "source_transaction": None}
 
 
@@ -66,6 +81,11 @@ PAYOUT = {**TRANSFER, "metadata": {"orgId": str(OURS)}, "source_transaction": No
         (a_row("refund_failure", {**REFUND, "charge": CHARGE}, 1_000), [(K.REFUND_RETURNED, "re_1", 1_000, "EUR")]),
         (a_row("adjustment", {**REFUND, "charge": CHARGE}, 1_000), [(K.REFUND_RETURNED, "re_1", 1_000, "EUR")]),
         (a_row("transfer", {**TRANSFER, "source_transaction": CHARGE}, -5_000), [(K.TRANSFER, "pi_1", 5_000, "EUR")]),
+        (a_row("transfer", HANDED_ON, -5_000), [(K.TRANSFER_AGAIN, "re_1", 5_000, "EUR")]),
+        (
+            a_row("transfer_refund", {**REVERSAL, "transfer": HANDED_ON}, 5_000),
+            [(K.TRANSFER_REVERSED, "re_1", 5_000, "EUR")],
+        ),
         (a_row("application_fee", FEE, 300), [(K.APPLICATION_FEE, "pi_1", 300, "EUR")]),
         (
             a_row(
@@ -124,9 +144,17 @@ def test_a_transfer_by_itself_is_a_payout(row: Transaction, moved: tuple[Any, ..
 @pytest.mark.parametrize(
     ("row", "moved"),
     [
-        (a_row("stripe_fee", None, -40), [(K.FEE, "txn_1", 40, "EUR", None)]),
-        (a_row("payout", "po_1", -900), [(K.PAYOUT, "po_1", 900, "EUR", None)]),
-        (a_row("payout_failure", "po_1", 900), [(K.PAYOUT_RETURNED, "po_1", 900, "EUR", None)]),
+        (a_row("stripe_fee", None, -40), [(K.ACCOUNT_FEE, "txn_1", 40, "EUR", None)]),
+        (a_row("stripe_fee", "po_1", 40), [(K.ACCOUNT_FEE, "txn_1", -40, "EUR", None)]),
+        (a_row("payout", "po_1", -900), [(K.BANK_PAYOUT, "po_1", 900, "EUR", None)]),
+        (a_row("payout", BANK_PAYOUT, -900), [(K.BANK_PAYOUT, "po_1", 900, "EUR", None)]),
+        (
+            a_row("payout", BANK_PAYOUT, -900, 9),
+            [(K.BANK_PAYOUT, "po_1", 900, "EUR", None), (K.ACCOUNT_FEE, "txn_1", 9, "EUR", None)],
+        ),
+        (a_row("payout_failure", "po_1", 900), [(K.BANK_PAYOUT_RETURNED, "po_1", 900, "EUR", None)]),
+        (a_row("payout_cancel", "po_1", 900), [(K.BANK_PAYOUT_RETURNED, "po_1", 900, "EUR", None)]),
+        (a_row("transfer", TRANSFER, -5_000), [(K.PAYOUT, "tr_1", 5_000, "EUR", None)]),
         (a_row("climate_order_purchase", "climorder_1", -5), []),
         (a_row("charge", THING), [(K.CHARGE, "ch_1", 5_000, "EUR", None)]),
     ],

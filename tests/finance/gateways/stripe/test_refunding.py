@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from admitone.finance.gateways.api import (
-    Account,
     Charge,
     FactKind,
+    HandedOn,
     Movement,
     MovementKind,
     Refund,
@@ -18,19 +18,11 @@ from admitone.finance.gateways.api import (
     Unknown,
 )
 from admitone.kernel.scope import Caller
-from tests.finance.gateways.builders import a_refund_order, a_reversal_order, an_account_order, sure
-from tests.finance.gateways.conformance import all_movements, paid
+from tests.finance.gateways.builders import a_hand_on_order, a_refund_order, a_reversal_order, sure
+from tests.finance.gateways.stage import all_movements, paid, sold
 from tests.finance.gateways.stripe.stages import StripeStage
 
 PATHS = ("/v1/refunds", "/v1/application_fees")
-
-
-async def sold(stage: StripeStage, **changes: Any) -> tuple[Any, Charge]:
-    """For 5,000, of which 300 are ours."""
-    owner = an_account_order()
-    account = sure(Account, await stage.gateway.open_account(owner))
-    await stage.do("complete", account.id)
-    return await paid(stage, account=account.id, organization=owner.organization, **changes)
 
 
 def writes(stage: StripeStage) -> list[str]:
@@ -168,6 +160,47 @@ async def test_what_is_taken_back_for_a_dispute_is_taken_once_however_late(stage
         "amount": "4700",
         "metadata": {"orgId": str(order.organization), "payment_id": str(order.payment), "dispute": dispute},
     }
+
+
+@pytest.mark.parametrize("fate", ["lost", "gone", "error_before", "error_after", "busy", "in_use"])
+async def test_what_is_handed_on_for_a_refund_that_came_back_goes_once_however_late(stage: StripeStage, fate: str):
+    order, charge = await sold(stage)
+    refund = sure(Refund, await stage.gateway.refund(a_refund_order(order, charge, 2_000, application_fee_minor=120)))
+    await stage.do("return_refund", charge.id)
+    again = a_hand_on_order(order, charge, refund.id)
+    # What was handed on, the intent, the refund, the reversals; then what becomes of the order itself.
+    stage.peer.script = ["", "", "", "", fate]
+    assert not isinstance(await stage.gateway.hand_on(again), HandedOn | Refused)
+    stage.peer.forget_keys()
+    made = sure(HandedOn, await stage.gateway.hand_on(again))
+    assert await stage.gateway.hand_on(again) == made
+    moved = await all_movements(stage.gateway, order.organization)
+    assert [each.amount_minor for each in moved if each.kind is MovementKind.TRANSFER_AGAIN] == [1_880]
+    assert len(stage.peer._handed_on) == 1
+    assert MovementKind.PAYOUT not in {each.kind for each in moved}
+    posted = [each for each in stage.peer.received if each[:2] == ("POST", "/v1/transfers")]
+    _, _, headers, form = posted[-1]
+    assert headers["idempotency-key"] == f"{refund.id}:handed_on"
+    carried = {"orgId": str(order.organization), "payment_id": str(order.payment), "returned_refund": refund.id}
+    assert form == {
+        "amount": "1880",
+        "currency": "eur",
+        "destination": order.account,
+        "transfer_group": f"{refund.id}:handed_on",
+        "metadata": carried,
+    }
+
+
+async def test_where_our_fee_did_not_go_back_before_the_refund_did_somebody_decides(stage: StripeStage):
+    """The account gave 2,000 and got nothing of the 50 that the books have: 1,950 again would leave it short."""
+    order, charge = await sold(stage)
+    back = a_refund_order(order, charge, 2_000, application_fee_minor=50)
+    stage.peer.script = ["", "", "", "", "gone"]
+    sure(Unknown, await stage.gateway.refund(back))
+    await stage.do("return_refund", charge.id)
+    refund = sure(Refund, await stage.gateway.refund(back))
+    said = await stage.gateway.hand_on(a_hand_on_order(order, charge, refund.id, amount_minor=1_950))
+    assert sure(Refused, said).code == "application_fee_owed"
 
 
 async def test_an_order_that_is_repeated_after_a_day_is_not_done_twice(stage: StripeStage):

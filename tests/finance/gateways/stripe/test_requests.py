@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 
-from admitone.finance.gateways.api import NOT_OFFERED, Account, Charge, Refund, Refused
+from admitone.finance.gateways.api import NOT_OFFERED, Account, Charge, Method, Refund, Refused
 from admitone.finance.gateways.stripe import parameters
 from admitone.finance.sources.api import SettlementModel
 from admitone.kernel.ids import OrganizationId, uuid7
@@ -22,7 +22,7 @@ from tests.finance.gateways.builders import (
     an_evidence_order,
     sure,
 )
-from tests.finance.gateways.conformance import paid
+from tests.finance.gateways.stage import paid
 from tests.finance.gateways.stripe.checking import NoSuchRequest, check_request
 from tests.finance.gateways.stripe.stages import StripeStage
 
@@ -307,3 +307,16 @@ def test_a_request_that_stripe_would_not_understand_is_found(form: str, complain
 def test_a_request_that_nobody_thought_of_is_found():
     with pytest.raises(NoSuchRequest):
         check_request("POST", "/v1/customers", "")
+
+
+@pytest.mark.covers("FIN-005")
+@pytest.mark.parametrize(
+    "how", [{}, {"return_url": "http://127.0.0.1:8000/back"}, {"method": Method.PIX, "currency": "BRL"}], ids=str
+)
+async def test_what_an_organisation_sells_without_an_account_is_refused_before_anything_is_sent(
+    stage: StripeStage, how: dict[str, Any]
+):
+    """It would be a charge of the platform's own, without our fee and for nobody."""
+    order = a_charge_order(settlement=SettlementModel.ORG_MOR, account=None, **how)
+    assert sure(Refused, await stage.gateway.open_charge(order)).code == "account_missing"
+    assert stage.peer.received == []

@@ -21,6 +21,7 @@ from admitone.kernel.outbound import CallInsideTransaction, DependencyUnreachabl
 from admitone.kernel.scope import Caller, Scope
 from tests.finance.gateways.builders import (
     a_charge_order,
+    a_hand_on_order,
     a_payout_order,
     a_pix_order,
     a_refund_order,
@@ -51,6 +52,7 @@ def asking(gateway: StripeGateway) -> list[Callable[[], Awaitable[Any]]]:
         lambda: gateway.refund(_refund("pi_1")),
         lambda: gateway.find_refund(_refund("cs_1")),
         lambda: gateway.take_back(a_reversal_order(order, type("Opened", (), {"id": "pi_1"})(), "dp_1")),
+        lambda: gateway.hand_on(a_hand_on_order(order, type("Opened", (), {"id": "pi_1"})(), "re_1")),
         lambda: gateway.find_dispute(Caller(), "dp_1"),
         lambda: gateway.answer_dispute(an_evidence_order(order, "dp_1")),
         lambda: gateway.open_account(an_account_order()),
@@ -69,12 +71,12 @@ def _refund(charge: str) -> Any:
 
 
 @asynccontextmanager
-async def answering(outbound: Outbound, status: int, body: bytes) -> AsyncIterator[StripeGateway]:
+async def answering(outbound: Outbound, status: int, body: bytes, *headers: str) -> AsyncIterator[StripeGateway]:
     """Somebody who says the same to everything."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while await read_request(reader):
-            await send(writer, body, status=status)
+            await send(writer, body, *headers, status=status)
         writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
@@ -126,6 +128,30 @@ async def test_too_many_at_once_were_never_looked_at(stage: StripeStage):
     said = sure(NotSent, await stage.gateway.open_charge(a_charge_order()))
     assert isinstance(said.refusal, DependencyUnavailable)
     assert said.refusal.retryable
+
+
+@pytest.mark.parametrize("status", [401, 429])
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ((), 1),
+        (("Retry-After: 0",), 1),
+        (("Retry-After: 7",), 7),
+        (("Retry-After: 86400",), 300),
+        (("Retry-After: -5",), 1),
+        (("Retry-After: soon",), 1),
+        (("Retry-After: Mon, 16 Nov 2026 10:00:42 GMT", "Date: Mon, 16 Nov 2026 10:00:00 GMT"), 42),
+        (("Retry-After: Mon, 16 Nov 2026 09:00:00 GMT", "Date: Mon, 16 Nov 2026 10:00:00 GMT"), 1),
+    ],
+    ids=str,
+)
+async def test_who_is_told_when_to_come_again_comes_then(
+    outbound: Outbound, status: int, headers: tuple[str, ...], seconds: int
+):
+    async with answering(outbound, status, b'{"error": {"code": "rate_limit"}}', *headers) as gateway:
+        said = sure(NotSent, await gateway.open_charge(a_charge_order()))
+    assert isinstance(said.refusal, DependencyUnavailable)
+    assert said.refusal.retry_after_seconds == seconds
 
 
 async def test_where_nobody_listens_nothing_was_sent(outbound: Outbound):

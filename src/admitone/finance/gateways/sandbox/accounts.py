@@ -1,15 +1,17 @@
-"""What can happen to an organisation's account at the provider, and to what is paid out to it, as pure steps.
+"""What can happen to an organisation's account at the provider, and to what is paid out to it or to the platform's own
+bank, as pure steps.
 
 Promise: an account is `standard`, and takes and pays nothing before its owner has said who they are. What is paid out
-leaves the provider's books when it is ordered, and comes back when it fails.
+leaves the provider's books when it is ordered, and comes back when it fails; a bank may send back what had arrived.
 """
 
 from msgspec.structs import replace
 
 from admitone.finance.gateways.model import MovementKind
 from admitone.finance.gateways.sandbox.charges import NewId, No, Step
-from admitone.finance.gateways.sandbox.objects import MILLION, Account, MovementRow, Payout
+from admitone.finance.gateways.sandbox.objects import BANK, MILLION, Account, MovementRow, Payout
 from admitone.finance.gateways.sandbox.parameters import AccountParameters, PayoutParameters
+from admitone.kernel.ids import PLATFORM_ORGANIZATION
 
 ASKED = ("business_profile.url", "external_account", "tos_acceptance.date")
 
@@ -56,8 +58,9 @@ def _updated(account: Account, now: int, word: str, *, enabled: bool, due: tuple
     return Step(changed, [("account.updated", changed)], account=account.id)
 
 
-def pay_out(account: Account, given: PayoutParameters, now: int, new_id: NewId) -> Step:
-    if not account.payouts_enabled:
+def pay_out(account: Account | None, given: PayoutParameters, now: int, new_id: NewId) -> Step:
+    """To an account; to none, to the bank."""
+    if account and not account.payouts_enabled:
         raise No("payouts_not_allowed", f"{account.id} must tell who it is first")
     if given.amount <= 0:
         raise No("amount_too_small")
@@ -68,26 +71,37 @@ def pay_out(account: Account, given: PayoutParameters, now: int, new_id: NewId) 
         status_transitions={"pending": now},
         amount=given.amount,
         currency=given.currency,
-        destination=account.id,
+        destination=account.id if account else BANK,
         metadata=given.metadata,
         order_key=given.order_key,
     )
-    return Step(payout, movements=[_moved(payout, MovementKind.PAYOUT, now, new_id)], account=account.id)
+    kind = MovementKind.PAYOUT if account else MovementKind.BANK_PAYOUT
+    return Step(payout, movements=[_moved(payout, kind, now, new_id)], account=_told_on(payout))
 
 
 def close_payout(payout: Payout, now: int, new_id: NewId, *, paid: bool) -> Step:
     """It arrived, or came back."""
-    if payout.status != "pending":
+    if payout.status != "pending" and (paid or not may_come_back(payout)):
         raise No("payout_unexpected_state", f"{payout.id} is {payout.status}")
-    at, word = max(now, payout.status_transitions["pending"] + 1), "paid" if paid else "failed"
+    at, word = max(now, *(each + 1 for each in payout.status_transitions.values())), "paid" if paid else "failed"
     closed = replace(
         payout,
         status=word,
         failure_code=None if paid else "account_closed",
         status_transitions={**payout.status_transitions, word: at},
     )
-    returned = [] if paid else [_moved(closed, MovementKind.PAYOUT_RETURNED, at, new_id)]
-    return Step(closed, [(f"payout.{word}", closed)], returned, account=payout.destination)
+    kind = MovementKind.BANK_PAYOUT_RETURNED if payout.destination == BANK else MovementKind.PAYOUT_RETURNED
+    returned = [] if paid else [_moved(closed, kind, at, new_id)]
+    return Step(closed, [(f"payout.{word}", closed)], returned, account=_told_on(payout))
+
+
+def may_come_back(payout: Payout) -> bool:
+    return payout.status == "pending" or (payout.destination == BANK and payout.status == "paid")
+
+
+def _told_on(payout: Payout) -> str | None:
+    """The account of which its events are; of what goes to the bank, the platform's own."""
+    return None if payout.destination == BANK else payout.destination
 
 
 def _moved(payout: Payout, kind: MovementKind, at: int, new_id: NewId) -> MovementRow:
@@ -98,6 +112,6 @@ def _moved(payout: Payout, kind: MovementKind, at: int, new_id: NewId) -> Moveme
         amount=payout.amount,
         currency=payout.currency,
         at=at,
-        organization=payout.metadata.get("orgId"),
+        organization=str(PLATFORM_ORGANIZATION) if payout.destination == BANK else payout.metadata.get("orgId"),
         payment=None,
     )

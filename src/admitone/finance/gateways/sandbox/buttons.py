@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from admitone.finance.gateways.sandbox.accounts import may_come_back
 from admitone.finance.gateways.sandbox.charges import Card
 from admitone.finance.gateways.sandbox.objects import Account, Intent, Kept, Payout
 
@@ -49,8 +50,9 @@ def buttons_of(thing: Kept) -> list[Group]:
         deeds = [Button("complete", "Tell everything (KYC done)"), Button("restrict", "Want to know more (restrict)")]
         return [("Onboarding", deeds)]
     if isinstance(thing, Payout):
-        deeds = [Button("arrive", "It arrives"), Button("fail", "It comes back")] if thing.status == "pending" else []
-        return [("The bank", deeds)] if deeds else []
+        arrives = [Button("arrive", "It arrives")] if thing.status == "pending" else []
+        returns = [Button("fail", "It comes back")] if may_come_back(thing) else []
+        return [("The bank", [*arrives, *returns])] if returns else []
     groups = [*_customer(thing), *_provider(thing)]
     return [group for group in groups if group[1]]
 

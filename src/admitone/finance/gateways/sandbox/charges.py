@@ -311,6 +311,25 @@ class Till:
         told = ("transfer.reversed", disputes[name])
         return self._step(replace(attempt, disputes=tuple(disputes.values())), {}, told, moved)
 
+    def hand_on(self, name: str, amount: int) -> Step:
+        """The platform gives the account again what it gave for a refund that came back after it had arrived."""
+        attempt = self._paid()
+        refund = next((each for each in attempt.refunds if each.id == name), None)
+        has_given = refund is not None and refund.reverse_transfer and "succeeded" in refund.status_transitions
+        if refund is None or not has_given or self.intent.destination is None:
+            raise No("no_transfer", "no account gave anything for it")
+        if refund.status != "failed":
+            raise No("refund_not_returned", f"{name} is {refund.status}")
+        if refund.handed_on:
+            if refund.handed_on != amount:
+                raise No("idempotency_error", f"{refund.handed_on} were handed on for {name}")
+            return Step(self.intent)
+        if not 0 < amount <= refund.amount:
+            raise No("amount_too_large", "no more goes there than came from there")
+        handed = replace(refund, handed_on=amount)
+        moved = self._movement(MovementKind.TRANSFER_AGAIN, name, amount)
+        return self._step(_with_refund(attempt, handed), {}, ("transfer.created", handed), moved)
+
     # -- Within
 
     def _captured(self, attempt: Attempt) -> Step:

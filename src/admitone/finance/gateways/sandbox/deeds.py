@@ -106,6 +106,7 @@ DEEDS: Final[dict[tuple[str, str], Deed]] = {
     ("Intent", "win"): _charge(lambda till, _o, _d: till.close_dispute(won=True)),
     ("Intent", "lose"): _charge(lambda till, _o, _d: till.close_dispute(won=False)),
     ("Intent", "take_back"): _charge(lambda till, o, _d: till.take_back(o.dispute, o.amount or 0)),
+    ("Intent", "hand_on"): _charge(lambda till, o, _d: till.hand_on(o.refund, o.amount or 0)),
     ("Account", "complete"): lambda _s, account, _o, now: accounts.complete(account, now),
     ("Account", "restrict"): lambda _s, account, _o, now: accounts.restrict(account, now),
     ("Payout", "arrive"): lambda s, payout, _o, now: accounts.close_payout(payout, now, s.new_id, paid=True),

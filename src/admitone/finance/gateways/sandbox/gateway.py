@@ -23,6 +23,7 @@ from admitone.finance.gateways.model import (
     Envelope,
     EventPage,
     EvidenceOrder,
+    HandOnOrder,
     Method,
     Movement,
     MovementKind,
@@ -52,6 +53,7 @@ from admitone.finance.gateways.sandbox.parameters import (
     AccountParameters,
     ChargeParameters,
     EvidenceParameters,
+    HandOnParameters,
     LinkParameters,
     PayoutParameters,
     RefundParameters,
@@ -182,6 +184,14 @@ class SandboxGateway:
         )
         made = _read(await self._post(order.caller, path, given), Dispute)
         return model.Reversal(made.id, made.taken_back, order.currency) if isinstance(made, Dispute) else made
+
+    async def hand_on(self, order: HandOnOrder) -> model.HandedOn | Trouble:
+        path, given = (
+            f"/v1/payment_intents/{quote(order.charge, safe='')}/hand_on",
+            HandOnParameters(refund=order.refund, amount=order.amount_minor),
+        )
+        made = _read(await self._post(order.caller, path, given), Refund)
+        return model.HandedOn(made.id, made.handed_on, order.currency) if isinstance(made, Refund) else made
 
     # -- Accounts and payouts
 

@@ -10,6 +10,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 MILLION: Final = 1_000_000
+BANK: Final = "bank"
+"""The platform's own, as the destination of a payout."""
 
 
 class Thing(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +48,8 @@ class Refund(Thing, frozen=True, kw_only=True):
     total: int = 0
     """What was refunded of the charge up to and including this one, once it succeeded."""
     failure_reason: str | None = None
+    handed_on: int = 0
+    """To the account that had given the money for it, after it came back."""
     object: str = "refund"
 
 

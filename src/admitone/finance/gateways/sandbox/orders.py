@@ -14,11 +14,12 @@ from admitone.finance.gateways.brcode import BrCode
 from admitone.finance.gateways.sandbox import accounts
 from admitone.finance.gateways.sandbox.charges import No, Step
 from admitone.finance.gateways.sandbox.deeds import Options
-from admitone.finance.gateways.sandbox.objects import MILLION, Account, Dispute, Intent, Pix, Session
+from admitone.finance.gateways.sandbox.objects import BANK, MILLION, Account, Dispute, Intent, Pix, Session
 from admitone.finance.gateways.sandbox.parameters import (
     AccountParameters,
     ChargeParameters,
     EvidenceParameters,
+    HandOnParameters,
     LinkParameters,
     PayoutParameters,
     RefundParameters,
@@ -49,8 +50,8 @@ def order(books: "Simulator", path: str, body: bytes, key: str | None, now: int)
     match path.strip("/").split("/"):
         case ["v1", "payment_intents"]:
             made: Any = _open_charge(books, _read(body, ChargeParameters), now)
-        case ["v1", "payment_intents", name, "cancel"]:
-            made = books.perform("cancel", name, Options(), key)
+        case ["v1", "payment_intents", name, "cancel" | "hand_on" as deed]:
+            made = _cancel(books, name, key) if deed == "cancel" else _hand_on(books, name, body, key)
         case ["v1", "refunds"]:
             made = _refund(books, _read(body, RefundParameters), key)
         case ["v1", "disputes", name]:
@@ -136,6 +137,9 @@ def _pix(name: str, given: ChargeParameters) -> Pix:
 def _refund(books: "Simulator", given: RefundParameters, key: str | None) -> Any:
     if not 0 <= given.refund_application_fee <= given.amount:
         raise No("parameter_invalid", "no more of the fee goes back than of the money")
+    charged = books.get(given.payment_intent)
+    if isinstance(charged, Intent) and charged.paid and any(each.status != "won" for each in charged.paid.disputes):
+        raise No("charge_disputed", "the bank has it", intent=charged)  # As Stripe: what was won can go back.
     options = Options(
         amount=given.amount,
         refund_application_fee=given.refund_application_fee,
@@ -146,6 +150,18 @@ def _refund(books: "Simulator", given: RefundParameters, key: str | None) -> Any
     assert isinstance(intent, Intent)
     assert intent.paid
     return intent.paid.refunds[-1]
+
+
+def _cancel(books: "Simulator", name: str, key: str | None) -> Any:
+    return books.perform("cancel", name, Options(), key)
+
+
+def _hand_on(books: "Simulator", name: str, body: bytes, key: str | None) -> Any:
+    given = _read(body, HandOnParameters)
+    intent = books.perform("hand_on", name, Options(refund=given.refund, amount=given.amount), key)
+    assert isinstance(intent, Intent)
+    assert intent.paid
+    return next(each for each in intent.paid.refunds if each.id == given.refund)
 
 
 def _answer_dispute(books: "Simulator", name: str, given: EvidenceParameters, key: str | None) -> Dispute:
@@ -182,8 +198,9 @@ def _link(books: "Simulator", given: LinkParameters, now: int) -> Any:
 
 
 def _pay_out(books: "Simulator", given: PayoutParameters, now: int) -> Any:
-    account = books.find(given.destination)
-    if not isinstance(account, Account):
+    found = books.find(given.destination)
+    account = found if isinstance(found, Account) else None
+    if account is None and given.destination != BANK:
         raise No("account_invalid", f"there is no account {given.destination}")
     return books.apply(accounts.pay_out(account, given, now, books.new_id), None, given.order_key)
 

@@ -33,6 +33,11 @@ class ReversalParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
     amount: int
 
 
+class HandOnParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    refund: str
+    amount: int
+
+
 class AccountParameters(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     type: str
     country: str

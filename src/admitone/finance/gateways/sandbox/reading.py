@@ -24,6 +24,7 @@ from admitone.finance.gateways.model import (
 )
 from admitone.finance.gateways.sandbox.keys import CONNECT
 from admitone.finance.gateways.sandbox.objects import (
+    BANK,
     MILLION,
     Account,
     Attempt,
@@ -204,8 +205,9 @@ def account_of(account: Account) -> model.Account:
 
 def payout_of(payout: Payout) -> model.Payout:
     status = known(PAYOUT_STATUS, payout.status, (Ref(ObjectType.PAYOUT, payout.id),), payout.metadata)
-    at = moment(max(payout.status_transitions.values()))
-    return model.Payout(payout.id, status, payout.amount, payout.currency.upper(), at, payout.failure_code or "")
+    at, code = moment(max(payout.status_transitions.values())), payout.failure_code or ""
+    to_bank = payout.destination == BANK
+    return model.Payout(payout.id, status, payout.amount, payout.currency.upper(), at, code, to_bank)
 
 
 # -- Events
@@ -269,10 +271,11 @@ def _of_account(envelope: Envelope, account: Account) -> ProviderEvent:
 
 
 def _of_payout(envelope: Envelope, payout: Payout) -> ProviderEvent:
+    account = () if payout.destination == BANK else (Ref(ObjectType.ACCOUNT, payout.destination),)
     return ProviderEvent(
         envelope,
         Topic.PAYOUT,
-        refs=(Ref(ObjectType.PAYOUT, payout.id), Ref(ObjectType.ACCOUNT, payout.destination)),
+        refs=(Ref(ObjectType.PAYOUT, payout.id), *account),
         organization=id_in(payout.metadata, "orgId", OrganizationId),
         payout=payout_of(payout),
     )

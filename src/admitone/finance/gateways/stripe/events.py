@@ -32,6 +32,7 @@ from admitone.finance.gateways.stripe.objects import (
     Thing,
     Transfer,
 )
+from admitone.finance.gateways.stripe.parameters import RETURNED
 from admitone.finance.gateways.words import envelope_of, id_in
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.errors import Malformed
@@ -110,8 +111,9 @@ def _of_payout(envelope: Envelope, payout: Payout) -> ProviderEvent:
 
 
 def _of_transfer(envelope: Envelope, transfer: Transfer) -> ProviderEvent:
-    """By which we pay out. That of a charge happens with it, and is nothing of its own."""
-    if transfer.source_transaction is not None:
+    """By which we pay out. That of a charge happens with it, and is nothing of its own; nor is what is handed on again
+    when a refund comes back."""
+    if transfer.source_transaction is not None or RETURNED in transfer.carried:
         return ProviderEvent(envelope, Topic.NOTHING)
     return ProviderEvent(
         envelope,

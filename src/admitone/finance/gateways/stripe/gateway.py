@@ -24,6 +24,7 @@ from admitone.finance.gateways.model import (
     Envelope,
     EventPage,
     EvidenceOrder,
+    HandOnOrder,
     Method,
     MovementPage,
     PayoutOrder,
@@ -55,12 +56,14 @@ from admitone.finance.gateways.stripe.reading import Whole
 from admitone.finance.gateways.stripe.refunding import OTHER_ORDER, Refunding
 from admitone.finance.gateways.stripe.way import Seen, Way, is_missing
 from admitone.finance.gateways.words import envelope_of, second
+from admitone.finance.sources.api import SettlementModel
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.outbound import Outbound
 from admitone.kernel.scope import Caller
 
 LATEST: Final = "latest_charge.balance_transaction"
 FEE_TOO_LARGE: Final = "application_fee_too_large"
+ACCOUNT_MISSING: Final = "account_missing"
 SESSIONS: Final = "cs_"
 OVER: Final = ("succeeded", "canceled")
 
@@ -88,6 +91,8 @@ class StripeGateway:
         """A page of Stripe's where there is an address to come back to; else an intent for a page of the shop's own."""
         if not 0 <= order.application_fee_minor <= order.amount_minor:
             return Refused(FEE_TOO_LARGE)
+        if order.settlement is SettlementModel.ORG_MOR and order.account is None:
+            return Refused(ACCOUNT_MISSING)  # It would be a charge of our own, of all of it.
         if order.currency in parameters.COUNTED_OTHERWISE:
             return Refused(NOT_OFFERED, order.currency)
         options = _under(order.key)
@@ -194,6 +199,9 @@ class StripeGateway:
 
     async def take_back(self, order: ReversalOrder) -> model.Reversal | Trouble:
         return await self._refunding.take_back(order)
+
+    async def hand_on(self, order: HandOnOrder) -> model.HandedOn | Trouble:
+        return await self._refunding.hand_on(order)
 
     async def find_dispute(self, caller: Caller, dispute: str) -> model.Dispute | Trouble | None:
         found = await self._way.hear(caller, self._v1.disputes.retrieve_async(dispute), Dispute)

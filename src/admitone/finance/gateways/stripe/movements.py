@@ -1,8 +1,9 @@
 """Rows of Stripe's books as movements, each with whose it is.
 
 Promise: a row is attributed by what it is about: our own metadata on the charge, the refund or the transfer, found
-through whatever stands between. What is nobody's is the platform's own. A type of row that is about an organisation and
-in no table raises `UnknownStatus`: the books would not add up without it.
+through whatever stands between. What is nobody's is the platform's own, and what leaves its balance for a bank goes to
+its own: an organisation's payouts stand in the books of the organisation's account. A type of row that is about an
+organisation and in no table raises `UnknownStatus`: the books would not add up without it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,7 @@ from admitone.finance.gateways.stripe.objects import (
     Transaction,
     Transfer,
 )
+from admitone.finance.gateways.stripe.parameters import RETURNED
 from admitone.finance.gateways.words import id_in, second
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
@@ -48,22 +50,27 @@ SOURCES: Final[dict[str, type[Thing]]] = {
     "payout": Payout,
 }
 CHARGES: Final = ("charge", "payment")
+REFUNDS: Final = ("refund", "payment_refund")
+TO_BANK: Final = ("payout", "payout_cancel", "payout_failure")
 OWN_FEES: Final = ("stripe_fee", "stripe_fx_fee", "tax_fee")
+TAKEN_BESIDES: Final = {**dict.fromkeys((*CHARGES, *REFUNDS), K.FEE), **dict.fromkeys(TO_BANK, K.ACCOUNT_FEE)}
+"""What the fee of a row is; the same row says it besides what it moved."""
 KINDS: Final = {
     **dict.fromkeys(CHARGES, K.CHARGE),
-    **dict.fromkeys(("refund", "payment_refund"), K.REFUND),
+    **dict.fromkeys(REFUNDS, K.REFUND),
     "refund_failure": K.REFUND_RETURNED,
     "application_fee": K.APPLICATION_FEE,
     "application_fee_refund": K.APPLICATION_FEE_REFUNDED,
     "transfer": K.TRANSFER,
     **dict.fromkeys(("transfer_refund", "transfer_cancel", "transfer_failure"), K.TRANSFER_REVERSED),
-    "payout": K.PAYOUT,
-    **dict.fromkeys(("payout_cancel", "payout_failure"), K.PAYOUT_RETURNED),
+    **dict.fromkeys(TO_BANK, K.BANK_PAYOUT_RETURNED),
+    "payout": K.BANK_PAYOUT,
     **dict.fromkeys(OWN_FEES, K.FEE),
 }
 """Disputes are adjustments, and stand apart. A payment that failed after it had been counted (`payment_failure_refund`)
 is of methods that we do not take: it would take money back, and is in no table."""
 OF_PAYOUTS: Final = {K.TRANSFER: K.PAYOUT, K.TRANSFER_REVERSED: K.PAYOUT_RETURNED}
+HANDED_ON: Final = {K.TRANSFER: K.TRANSFER_AGAIN}
 
 
 class About(msgspec.Struct, frozen=True):
@@ -71,8 +78,8 @@ class About(msgspec.Struct, frozen=True):
 
     reference: str
     carried: Mapping[str, str] = {}
-    pays_out: bool = False
-    """It moved by itself, and not with a charge."""
+    apart: Mapping[MovementKind, MovementKind] = {}
+    """What a transfer is that moved by itself, and not with a charge."""
 
 
 def movements_of(row: Transaction, organization: OrganizationId) -> Iterator[Movement]:
@@ -94,14 +101,15 @@ def movements_of(row: Transaction, organization: OrganizationId) -> Iterator[Mov
 
 
 def _moved(row: Transaction, about: About, kind: MovementKind, source: Thing | None) -> Iterator[Movement]:
-    if about.pays_out:
-        kind = OF_PAYOUTS.get(kind, kind)
+    kind = about.apart.get(kind, kind)
+    of_row = msgspec.structs.replace(about, reference=row.id)
     if kind is K.FEE:
-        yield _movement(row, about, kind, -row.amount)
+        is_somebodys = "orgId" in about.carried
+        yield _movement(row, *((about, K.FEE) if is_somebodys else (of_row, K.ACCOUNT_FEE)), -row.amount)
         return
     yield _paid(row, about, kind, source)
-    if row.fee and isinstance(source, Attempt | Refund):
-        yield _movement(row, msgspec.structs.replace(about, reference=row.id), K.FEE, row.fee, part=":fee")
+    if row.fee and row.type in TAKEN_BESIDES:
+        yield _movement(row, of_row, TAKEN_BESIDES[row.type], row.fee, part=":fee")
 
 
 def _disputed(row: Transaction, about: About, source: Dispute) -> Iterator[Movement]:
@@ -151,7 +159,8 @@ def _about(source: Thing | str | None, row: Transaction) -> About:
         case FeeRefund(fee=ApplicationFee() as fee):
             return About(source.id, _carried(fee, row))
         case Transfer(source_transaction=None):
-            return About(source.id, source.carried, pays_out=True)
+            refund = source.carried.get(RETURNED)
+            return About(refund or source.id, source.carried, HANDED_ON if refund else OF_PAYOUTS)
         case Transfer():
             return _about(source.source_transaction, row)
         case Reversal(source_refund=Refund() as refund):

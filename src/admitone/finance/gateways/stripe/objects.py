@@ -47,6 +47,10 @@ class Reversal(Thing, frozen=True, kw_only=True):
     transfer: "Transfer | str"
     source_refund: "Refund | str | None" = None
 
+    @property
+    def refund(self) -> str | None:
+        return self.source_refund.id if isinstance(self.source_refund, Refund) else self.source_refund
+
 
 class Transfer(Thing, frozen=True, kw_only=True):
     """To an organisation's account: of a charge, or by itself when we pay out."""

@@ -13,6 +13,7 @@ from admitone.finance.gateways.model import (
     AccountOrder,
     ChargeOrder,
     EvidenceOrder,
+    HandOnOrder,
     PayoutOrder,
     RefundOrder,
     ReversalOrder,
@@ -39,6 +40,8 @@ SLACK: Final = timedelta(minutes=5)
 """How late an order may be sent, or sent again, after it was given."""
 DISPUTE: Final = "dispute"
 """Carried by what was taken back for one."""
+RETURNED: Final = "returned_refund"
+"""Carried by what was handed on again after one came back."""
 APART: Final = "application_fee_apart"
 """Carried by a refund whose part of our fee goes back by an order of its own."""
 COUNTED_OTHERWISE: Final = frozenset({"ISK", "MGA", "UGX"})
@@ -134,8 +137,9 @@ def _given_at(key: UUID) -> datetime | None:
 def _split(order: ChargeOrder) -> Any:
     """A destination charge on behalf of whoever sells, less our fee (FIN-005, U-12); or all of it is ours to pay
     out."""
-    if order.settlement is not SettlementModel.ORG_MOR or order.account is None:
+    if order.settlement is not SettlementModel.ORG_MOR:
         return {}
+    assert order.account is not None, "such an order is refused before"
     fee = {"application_fee_amount": order.application_fee_minor} if order.application_fee_minor else {}
     return {"transfer_data": {"destination": order.account}, "on_behalf_of": order.account, **fee}
 
@@ -159,6 +163,22 @@ def refund_parameters(
 def reversal_parameters(order: ReversalOrder) -> "TransferReversalCreateParams":
     carried = {"orgId": str(order.organization), "payment_id": str(order.payment), DISPUTE: order.dispute}
     return {"amount": order.amount_minor, "metadata": carried}
+
+
+def hand_on_parameters(order: HandOnOrder) -> "TransferCreateParams":
+    carried = {"orgId": str(order.organization), "payment_id": str(order.payment), RETURNED: order.refund}
+    return {
+        "amount": order.amount_minor,
+        "currency": order.currency.lower(),
+        "destination": order.account,
+        "transfer_group": hand_on_group(order),
+        "metadata": carried,
+    }
+
+
+def hand_on_group(order: HandOnOrder) -> str:
+    """By which it is looked for."""
+    return f"{order.refund}:handed_on"
 
 
 def account_parameters(order: AccountOrder) -> "AccountCreateParams":

@@ -54,8 +54,10 @@ FILE_STATUS: Final[Mapping[str, DisputeStatus]] = {
     "warning_needs_response": DisputeStatus.NEEDS_RESPONSE,
     "warning_under_review": DisputeStatus.UNDER_REVIEW,
     "warning_closed": DisputeStatus.WON,
+    "prevented": DisputeStatus.WON,
 }
-"""A bank that only asks takes no money; that it asks no more is won."""
+"""A bank that only asks takes no money; that it asks no more is won. So is what was prevented: it was
+settled with the bank before it became a dispute, and took nothing."""
 SESSION_STATES: Final = {"open": None, "complete": None, "expired": FactKind.EXPIRED}
 ENDED: Final = "payment_intent_payment_attempt_expired"
 """Of a PIX code that nobody paid."""
@@ -356,4 +358,5 @@ def transfer_of(transfer: Transfer) -> model.Payout:
 
 def payout_of(payout: Payout, at: datetime) -> model.Payout:
     status = known(PAYOUT_STATUS, payout.status, (Ref(ObjectType.PAYOUT, payout.id),), payout.carried)
-    return model.Payout(payout.id, status, payout.amount, payout.currency.upper(), at, payout.failure_code or "")
+    code = payout.failure_code or ""
+    return model.Payout(payout.id, status, payout.amount, payout.currency.upper(), at, code, to_bank=True)

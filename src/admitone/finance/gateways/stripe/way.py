@@ -36,6 +36,8 @@ STRIPE: Final = Dependency("stripe")
 MISSING: Final = "resource_missing"
 TOO_MANY: Final = 429
 """Here it was certainly not looked at."""
+SHORTEST_WAIT: Final = 1
+LONGEST_WAIT: Final = 300
 LARGEST_ANSWER: Final = 8_000_000
 """A hundred rows of its books, each with what it is about."""
 TOLD: Final = frozenset({"authorization", "content-type", "idempotency-key", "stripe-version"})
@@ -140,12 +142,14 @@ def _read(outcome: Outcome, kind: type[Read]) -> Seen[Read] | Trouble:
             it = _decoded(outcome.body, kind)
             return it if isinstance(it, model.Unknown) else Seen(it, _moment(outcome.headers))
         case _:
-            return _refused(outcome.status, _decoded(outcome.body, Failure))
+            return _refused(outcome, _decoded(outcome.body, Failure))
 
 
-def _refused(status: int, failure: Failure | model.Unknown) -> Trouble:
+def _refused(answer: Answer, failure: Failure | model.Unknown) -> Trouble:
+    status = answer.status
     if status in (TURNED_AWAY, TOO_MANY):
-        return model.NotSent(DependencyUnavailable(dependency=STRIPE.name, retry_after_seconds=1))
+        later = _wait_of(answer.headers)
+        return model.NotSent(DependencyUnavailable(dependency=STRIPE.name, retry_after_seconds=later))
     if status in UNSAID or not 400 <= status < 500 or isinstance(failure, model.Unknown):
         return model.Unknown(f"answered {status}")
     said = failure.error
@@ -158,6 +162,21 @@ def _decoded(body: bytes, kind: type[Read]) -> Read | model.Unknown:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return model.Unknown("answered what cannot be read")
+
+
+def _wait_of(headers: Mapping[str, str]) -> int:
+    """How long it wants to be left alone, in seconds or until a date: a second at least, and no longer than we believe
+    anybody."""
+    said = headers.get("retry-after", "").strip()
+    try:
+        wait = int(said) if said.isdecimal() else _until(said, _moment(headers))
+    except (ValueError, OverflowError):
+        wait = SHORTEST_WAIT
+    return min(max(wait, SHORTEST_WAIT), LONGEST_WAIT)
+
+
+def _until(date: str, now: datetime) -> int:
+    return int((parsedate_to_datetime(date).astimezone(UTC) - now).total_seconds())
 
 
 def _moment(headers: Mapping[str, str]) -> datetime:

@@ -136,6 +136,30 @@ SUM_MOVED_UNTIL = """
 """
 
 
+SUM_MOVED_BETWEEN = """
+    SELECT m.account, m.payee_id, m.currency, sum(m.debits)::bigint AS debits_minor,
+           sum(m.credits)::bigint AS credits_minor
+      FROM (SELECT b.account, b.payee_id, b.currency, b.debits_minor AS debits, b.credits_minor AS credits
+              FROM ledger.balance_day AS b
+             WHERE b.organization_id = $1
+               AND b.account = ANY($2::text[])
+               AND b.payee_id = ANY($3::uuid[])
+               AND b.day >= $4
+               AND b.day < $5
+             UNION ALL
+            SELECT v.account, v.payee_id, v.currency, v.debits, v.credits
+              FROM ledger.delta AS d
+             CROSS JOIN LATERAL unnest(d.accounts, d.payees, d.currencies, d.debits, d.credits)
+                AS v (account, payee_id, currency, debits, credits)
+             WHERE d.organization_id = $1
+               AND d.day >= $4
+               AND d.day < $5
+               AND v.account = ANY($2::text[])
+               AND v.payee_id = ANY($3::uuid[])) AS m
+     GROUP BY m.account, m.payee_id, m.currency
+"""
+
+
 SUM_ACCOUNTS = """
     SELECT m.account, m.currency, sum(m.debits)::bigint AS debits_minor, sum(m.credits)::bigint AS credits_minor
       FROM (SELECT b.account, b.currency, b.debits_minor AS debits, b.credits_minor AS credits
@@ -174,6 +198,12 @@ async def sum_balances_of_payees(tx: Tx, accounts: Sequence[Account], payees: Se
 async def sum_moved_until(tx: Tx, holding: Holding, day: date, midnight: datetime, instant: datetime) -> Balance:
     [row] = await tx.fetch(SUM_MOVED_UNTIL, holding.account, holding.payee, holding.currency, day, midnight, instant)
     return Balance(holding, row["debits_minor"], row["credits_minor"])
+
+
+async def sum_moved_between(
+    tx: Tx, accounts: Sequence[Account], payees: Sequence[UUID], first: date, end: date
+) -> list[Balance]:
+    return [_balance(row) for row in await tx.fetch(SUM_MOVED_BETWEEN, accounts, payees, first, end)]
 
 
 async def sum_accounts(tx: Tx) -> list[tuple[Account, Currency, int, int]]:

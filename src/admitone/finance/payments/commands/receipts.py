@@ -18,6 +18,7 @@ from admitone.finance.payments.errors import (
 )
 from admitone.finance.payments.model import (
     APPLIED,
+    MOST_UNANSWERED,
     PAID,
     GatewayIntent,
     IntentAction,
@@ -51,8 +52,6 @@ RETURNABLE = frozenset({Status.NEEDS_MANUAL, Status.REFUNDED})
 """A refund that had arrived may have come back."""
 BESIDES = frozenset({Reason.SURPLUS, Reason.SECOND_CAPTURE})
 """Money that came besides what paid."""
-MOST_UNANSWERED = 3
-"""PAY-069."""
 
 
 class Decision(msgspec.Struct, frozen=True):

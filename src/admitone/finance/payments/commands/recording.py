@@ -27,6 +27,7 @@ from admitone.finance.payments.facts import (
     ReceiptChanged,
     ReceiptUnapplied,
     RefundFailed,
+    RefundReturned,
     RefundSettled,
     told_of,
 )
@@ -131,6 +132,9 @@ class History:
     def _adjust(self, fact: RecordedFact) -> None:
         """The provider tells the fee anew, where it should tell the difference (FIN-042)."""
         told = [each for each in self.after if each.kind in FEES and each.reference == fact.reference]
+        if any(each.currency != fact.currency for each in told):
+            logger().error("payment.fee_of_two_currencies", paymentId=str(self.payment.id), told=fact.currency)
+            return  # There is no difference between them.
         if fact.at < max(each.at for each in told):
             return
         difference = fact.amount_minor - sum(each.amount_minor for each in told)
@@ -190,6 +194,7 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
         )
     ]
     booked = {posting.payment for posting in postings}
+    returned = {posting.payment for posting in postings if posting.event is ledger.Event.REFUND_RETURNED}
     if postings:
         await ledger.post(tx, postings)
     await insert_facts(tx, {own: history.news for own, history in changed.items()})
@@ -200,6 +205,8 @@ async def write_histories(tx: Tx, histories: Sequence[History]) -> dict[PaymentI
         if own in moves:
             _publish(tx, history.caller, moves[own], is_booked=own in booked)
             _publish_refunds(tx, history)
+        if own in returned:
+            tx.publish(history.caller, RefundReturned(payment_id=own))
         if any(fact.kind in DISPUTES for fact in history.news):
             tx.publish(history.caller, DisputeRecorded(payment_id=own))
         if history.must_ask or (own in moves and moves[own].standing.must_ask):

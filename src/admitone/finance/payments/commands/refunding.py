@@ -3,7 +3,8 @@
 Promise: never more is ordered than was captured and is not on its way back (MOR-042), however many order at once; the
 parts of the fee that go back with all parts together are the fee (GAP-6). An order is written before the provider is
 asked, under the id that is its key there. One that the provider refuses three times is given up: what was booked for it
-is booked back, and somebody must look (MOR-045). One that it does not answer is not given up: nobody knows.
+is booked back, and somebody must look (MOR-045). One that it does not answer is not given up, for nobody knows, and
+spends none of the three: it is looked for until there is an answer, and somebody is told that there is none.
 """
 
 from collections.abc import Mapping, Sequence
@@ -202,8 +203,8 @@ async def refuse_refunds(tx: Tx, refused: Sequence[RefusedRefund]) -> list[bool]
     """The provider said no: counted, and given up when it said so as often as it may. Whether it was given up."""
     histories = await read_histories(tx, refused)
     intents = {each.id: each for every in (await intent_store.find_intents(tx, histories)).values() for each in every}
-    spent = {each.intent.id: each for each in refused if intents[each.intent.id].unanswered + 1 >= MOST_REFUSED}
-    await intent_store.count_unanswered(tx, [each.intent.id for each in refused if each.intent.id not in spent])
+    spent = {each.intent.id: each for each in refused if intents[each.intent.id].refused + 1 >= MOST_REFUSED}
+    await intent_store.count_refused(tx, [each.intent.id for each in refused if each.intent.id not in spent])
     settled = await intent_store.settle_intents(
         tx,
         [Settlement(own, IntentState.REFUSED, each.code[:LONGEST_REASON] or "refused") for own, each in spent.items()],

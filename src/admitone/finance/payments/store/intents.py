@@ -31,7 +31,7 @@ INSERT_INTENTS = Insert(
 
 FIND_INTENTS = """
     SELECT id, payment_id, action, state, amount_minor, currency, return_url, description, reason, answer, created_at,
-           capture_key, fee_minor, unanswered
+           capture_key, fee_minor, unanswered, refused
       FROM payments.gateway_intent
      WHERE organization_id = $1
        AND payment_id = ANY($2::uuid[])
@@ -55,6 +55,15 @@ SETTLE_INTENTS = """
 COUNT_UNANSWERED = """
     UPDATE payments.gateway_intent
        SET unanswered = unanswered + 1
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+       AND state = 'OPEN'
+"""
+
+
+COUNT_REFUSED = """
+    UPDATE payments.gateway_intent
+       SET refused = refused + 1
      WHERE organization_id = $1
        AND id = ANY($2::uuid[])
        AND state = 'OPEN'
@@ -93,6 +102,10 @@ async def count_unanswered(tx: Tx, intents: Collection[UUID]) -> None:
     await tx.execute(COUNT_UNANSWERED, sorted({*intents}))
 
 
+async def count_refused(tx: Tx, intents: Collection[UUID]) -> None:
+    await tx.execute(COUNT_REFUSED, sorted({*intents}))
+
+
 def _intent(row: Record) -> GatewayIntent:
     return GatewayIntent(
         id=row["id"],
@@ -109,4 +122,5 @@ def _intent(row: Record) -> GatewayIntent:
         capture_key=row["capture_key"],
         fee_minor=row["fee_minor"],
         unanswered=row["unanswered"],
+        refused=row["refused"],
     )

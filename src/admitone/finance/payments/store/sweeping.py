@@ -19,7 +19,7 @@ LIST_UNSETTLED = """
     SELECT organization_id, payment_id, action, created_at AS since, id
       FROM payments.gateway_intent
      WHERE state = 'OPEN'
-       AND unanswered < 3
+       AND (unanswered < 3 OR fee_minor IS NOT NULL)
        AND created_at < $1
        AND (created_at, id) > ($2, $3)
      ORDER BY created_at, id

@@ -31,6 +31,7 @@ from admitone.finance.payouts.model import (
     Report,
     Reported,
     code_of,
+    in_order,
 )
 from admitone.finance.payouts.policy import kept_of, weighed
 from admitone.finance.payouts.positions import find_positions
@@ -141,9 +142,10 @@ async def take_answers(tx: Tx, answers: Sequence[Answer]) -> list[Payout | Refus
 
 async def hear(tx: Tx, reports: Sequence[Report]) -> None:
     """What providers say of payouts by themselves: kept, and of ours, what follows from it; of a payout that we cannot
-    have anything to do with, somebody is told (MOR-035)."""
+    have anything to do with, somebody is told (MOR-035). What goes from the platform's balance to its own bank is its
+    own: reconciliation books it by the provider's journal."""
     by_provider: dict[Provider, dict[str, Report]] = {}
-    for each in sorted(reports, key=lambda each: each.at):
+    for each in sorted(reports, key=in_order):
         by_provider.setdefault(each.provider, {})[each.reference] = each
     for provider, said in sorted(by_provider.items()):
         await _hold(tx, {each.id for each in (await store.find_by_reference(tx, provider, said)).values()})
@@ -152,9 +154,11 @@ async def hear(tx: Tx, reports: Sequence[Report]) -> None:
     for provider, said in sorted(by_provider.items()):
         ours = await store.find_by_reference(tx, provider, said)
         await _settle_reported(tx, ours, said)
-        has_account = any(own[0] is provider for own in known) and tx.scope.organization != PLATFORM_ORGANIZATION
+        is_platform = tx.scope.organization == PLATFORM_ORGANIZATION
+        has_account = any(own[0] is provider for own in known)
         for reference, each in said.items():
-            if reference not in ours and not has_account and (provider, reference) in fresh:
+            is_its_own = each.to_bank if is_platform else has_account
+            if reference not in ours and not is_its_own and (provider, reference) in fresh:
                 tx.publish(each.caller, _unknown(provider, each))
 
 
@@ -330,5 +334,7 @@ async def _pay_off(tx: Tx, completed: Sequence[Payout], ends: _Ends) -> None:
         await sweep(tx, {each: each.amount_minor for each in some}, ends.callers[own], f"paid:{own}")
         for each in some:
             tx.publish(ends.callers[own], ObligationPaid(payment_id=each.payment, payout_id=own))
-    if recovered := {payout.owner: ends.callers[payout.id] for payout in completed if payout.recovered_minor}:
+    # Also what an earlier payout kept: while something of it was being paid, nothing more of it could be owed again.
+    keepers = {each.payout for each, minor in kept.items() if minor}
+    if recovered := {payout.owner: ends.callers[payout.id] for payout in completed if payout.id in keepers}:
         await return_kept(tx, recovered)

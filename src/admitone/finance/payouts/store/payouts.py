@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from admitone.finance.gateways.api import PayoutStatus, Provider
-from admitone.finance.payouts.model import PAYOUT, Payout, PayoutId, PayoutState, Report, Reported
+from admitone.finance.payouts.model import PAYOUT, Payout, PayoutId, PayoutState, Report, Reported, in_order
 from admitone.finance.sources.api import SettlementModel
 from admitone.kernel.db import Record, Tx
 from admitone.kernel.statements import Insert, columns
@@ -113,7 +113,8 @@ MOVE_PAYOUTS = """
 """
 
 
-# What is told later, or at once but is an end, counts; what is older changes nothing.
+# An end counts before what is pending, whatever their times: our own note of what was taken is by our clock, and the
+# provider's may be behind. Of two ends, or of none, the later counts.
 PUT_REPORTED = Insert(
     "payouts.reported AS r",
     {
@@ -129,7 +130,8 @@ PUT_REPORTED = Insert(
     on_conflict="""(organization_id, provider, reference)
         DO UPDATE SET status = excluded.status, amount_minor = excluded.amount_minor, currency = excluded.currency,
                       code = excluded.code, at = excluded.at
-                WHERE r.at < excluded.at OR (r.at = excluded.at AND r.status = 'PENDING')""",
+                WHERE (r.status = 'PENDING' AND excluded.status <> 'PENDING')
+                   OR ((r.status = 'PENDING') = (excluded.status = 'PENDING') AND r.at < excluded.at)""",
     returning="provider, reference",
 )
 
@@ -271,8 +273,8 @@ async def move_payouts(tx: Tx, moves: Sequence[Move]) -> None:
 
 
 async def put_reported(tx: Tx, reports: Sequence[Report]) -> set[tuple[Provider, str]]:
-    """Those that were news; of one payout the last of these counts."""
-    last = {(each.provider, each.reference): each for each in sorted(reports, key=lambda each: each.at)}
+    """Those that were news; of one payout the last of these counts, and an end before what is pending."""
+    last = {(each.provider, each.reference): each for each in sorted(reports, key=in_order)}
     rows = [_Told(**msgspec.structs.asdict(last[key]), created_at=tx.now) for key in sorted(last)]
     return {(Provider(row["provider"]), row["reference"]) for row in await tx.insert_many(PUT_REPORTED, rows)}
 

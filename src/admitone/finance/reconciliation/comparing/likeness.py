@@ -24,6 +24,10 @@ KINDS: Final[dict[EntryType, MovementKind]] = {
     E.DISPUTE_FEE_REVERSAL: K.DISPUTE_FEE_RETURNED,
     E.PAYOUT_INITIATED: K.PAYOUT,
     E.PAYOUT_FAILED: K.PAYOUT_RETURNED,
+    E.BANK_PAYOUT: K.BANK_PAYOUT,
+    E.BANK_PAYOUT_RETURNED: K.BANK_PAYOUT_RETURNED,
+    E.ACCOUNT_FEE: K.ACCOUNT_FEE,
+    E.ACCOUNT_FEE_RETURNED: K.ACCOUNT_FEE,
 }
 """What a transfer says that the provider moved. Other types are between us and the organisation, or stand below."""
 TAKEN_BACK: Final = (E.TRANSFER_REVERSAL, Event.UNAPPLIED_APPLIED)
@@ -36,6 +40,7 @@ NOT_COMPARED: Final[dict[EntryType | MovementKind, str]] = {
     E.TRANSFER_REVERSAL: "posted for what is refunded or lost, whether or not the order took it from the account",
     E.TRANSFER_REVERSAL_MIRROR: "as the reversal that it takes back",
     K.TRANSFER_REVERSED: "as the reversal in the ledger",
+    K.TRANSFER_AGAIN: "as the mirror in the ledger",
     K.APPLICATION_FEE_REFUNDED: "as the reversal in the ledger",
     E.SELLER_PAID: "no provider pays sellers yet: there is no movement for it",
     E.TAX_REMITTED: "paid to an authority by a bank, and not by the provider",
@@ -44,9 +49,16 @@ NOT_COMPARED: Final[dict[EntryType | MovementKind, str]] = {
 }
 """What touches the provider's side, or is in its journal, and is in no comparison; and why."""
 COMES_IN: Final = frozenset(
-    {K.CHARGE, K.REFUND_RETURNED, K.DISPUTE_RETURNED, K.DISPUTE_FEE_RETURNED, K.PAYOUT_RETURNED}
+    {
+        K.CHARGE,
+        K.REFUND_RETURNED,
+        K.DISPUTE_RETURNED,
+        K.DISPUTE_FEE_RETURNED,
+        K.PAYOUT_RETURNED,
+        K.BANK_PAYOUT_RETURNED,
+    }
 )
-FEES: Final = frozenset({K.FEE, K.DISPUTE_FEE, K.DISPUTE_FEE_RETURNED})
+FEES: Final = frozenset({K.FEE, K.DISPUTE_FEE, K.DISPUTE_FEE_RETURNED, K.ACCOUNT_FEE})
 """What the provider takes for itself, and gives back of that."""
 PROVIDERS_SIDE: Final = frozenset({Account.MA, Account.CASH, Account.TRN})
 

@@ -78,6 +78,7 @@ def _reported(handed: Handed, payout: Payout) -> PayoutReported:
         currency=payout.currency,
         at=payout.at,
         code=payout.code,
+        to_bank=payout.to_bank,
     )
 
 
