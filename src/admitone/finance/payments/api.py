@@ -1,6 +1,6 @@
 """The door for other packages: what happened to payments is recorded here, and asked here."""
 
-from admitone.finance.payments.asking import Clerk, refusal_of
+from admitone.finance.payments.asking import CHARGE_DISPUTED, Clerk, refusal_of
 from admitone.finance.payments.commands.accounts import change_accounts
 from admitone.finance.payments.commands.commissions import Commission, hold_commissions, keep_commissions
 from admitone.finance.payments.commands.dues import Due, Fallen, fall_due
@@ -41,6 +41,7 @@ from admitone.finance.payments.store.references import find_refs as find_owners
 from admitone.finance.payments.store.subjects import count_of_subject, list_of_subject
 
 __all__ = (
+    "CHARGE_DISPUTED",
     "PAID",
     "AccountTold",
     "Belonging",

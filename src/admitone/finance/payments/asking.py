@@ -4,7 +4,7 @@ Promise: whoever asks may be killed at any point, and whoever comes after asks t
 done is found, what was not is done once. An answer that does not come leaves everything as it was.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeVar
@@ -151,9 +151,6 @@ async def find_cases(tx: Tx, payments: Sequence[PaymentId]) -> list[Case | None]
     return [Case(found[each], tuple(intents[each])) if each in found else None for each in payments]
 
 
-Look = Callable[[Scope, PaymentId], Awaitable[Case | None]]
-
-
 @command()
 async def find_taken_back(tx: Tx, payments: Sequence[PaymentId]) -> list[list[ledger.Transfer]]:
     """What the books say that the organisation's account gave for disputes that were lost."""
@@ -182,6 +179,9 @@ async def find_handed_on(tx: Tx, payments: Sequence[PaymentId]) -> list[list[led
         and (each.payment_id, each.causation_id) in arrived
     ]
     return [[each for each in again if each.payment_id == payment] for payment in payments]
+
+
+Look = Callable[[Scope, PaymentId], Awaitable[Case | None]]
 
 
 class Clerk:
@@ -314,22 +314,25 @@ class Clerk:
     async def take_back(self, organization: OrganizationId, payment: PaymentId, caller: Caller) -> None:
         """Have the organisation's account give what the books say that it gives for lost disputes (U-12, T8), once for
         each. Raises what must be tried again, or what was refused."""
-        case = await self.find(organization, payment)
-        booked: list[ledger.Transfer] = await self._submit(find_taken_back, organization, payment)
-        for each in booked if case else ():
-            assert case is not None
+        async for case, each in self._booked(find_taken_back, organization, payment):
             asking = case.gateway.take_back(reversal_order(case.payment, each, caller))
             await self._move(case.payment, each, asking, NOT_TAKEN_BACK, caller)
 
     async def hand_on(self, organization: OrganizationId, payment: PaymentId, caller: Caller) -> None:
         """Give the organisation's account again what the books say that goes there of refunds that had arrived and came
         back (U-12), once for each. Raises what must be tried again, or what was refused."""
-        case = await self.find(organization, payment)
-        booked: list[ledger.Transfer] = await self._submit(find_handed_on, organization, payment)
-        for each in booked if case else ():
-            assert case is not None
+        async for case, each in self._booked(find_handed_on, organization, payment):
             asking = case.gateway.hand_on(hand_on_order(case.payment, each, caller))
             await self._move(case.payment, each, asking, NOT_HANDED_ON, caller)
+
+    async def _booked(
+        self, find: Command[Any, PaymentId, list[ledger.Transfer]], organization: OrganizationId, payment: PaymentId
+    ) -> AsyncIterator[tuple[Case, ledger.Transfer]]:
+        """What the books have moved between us and the organisation's account, for the provider to move."""
+        case = await self.find(organization, payment)
+        if case is not None:
+            for each in await self._submit(find, organization, payment):
+                yield case, each
 
     async def _move(
         self,

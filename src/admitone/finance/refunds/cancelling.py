@@ -25,8 +25,6 @@ from admitone.kernel.scope import Caller
 
 AT_A_TIME: Final = 500
 FIRST: Final = UUID(int=0)
-DISPUTED: Final = "charge_disputed"
-"""Why an order of ours failed that a dispute overtook."""
 
 
 class Cancelling(msgspec.Struct, frozen=True):
@@ -80,7 +78,7 @@ async def go_on(tx: Tx, disputed: Mapping[PaymentId, Caller]) -> None:
     theirs = [each for each in await store.find_of_payments(tx, ours) if each.cancellation_id is not None]
     callers = {each.id: disputed[PaymentId(each.payment_id)] for each in theirs}
     await _order_rest(tx, [(each, callers[each.id]) for each in theirs if each.state is RefundState.OVERTAKEN])
-    failed = [each for each in theirs if each.state is RefundState.FAILED and each.failure == DISPUTED]
+    failed = [each for each in theirs if each.state is RefundState.FAILED and each.failure == payments.CHARGE_DISPUTED]
     await commands.retry_refunds(
         tx, [Retry(callers[each.id], RefundId(each.id), anew(RefundId(each.id))) for each in failed]
     )
