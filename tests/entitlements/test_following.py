@@ -6,6 +6,7 @@ import pytest
 
 from admitone.entitlements.commands.following import follow
 from admitone.entitlements.commands.granting import Activation, activate, grant
+from admitone.entitlements.errors import NotPaid
 from admitone.entitlements.model import Entitlement, Grant, Hold, Reason, Revocation, Status
 from admitone.finance.payments import api as payments
 from admitone.finance.refunds.api import Piece
@@ -138,3 +139,26 @@ async def test_a_refund_after_a_dispute_takes_it_for_good(world: World, hall: Ha
         await hear(world, payment)
         await told(hall, payment)
     assert (await hall.find(right.id)).revoked_for is Revocation.REFUND
+
+
+UNPAID: dict[str, tuple[Deed, ...]] = {
+    "begun": (),
+    "cancelled": (deed("cancel"),),
+    "paid too late": (deed("cancel"), deed("pay", late=True)),
+    "paid too little": (deed("pay", amount=4999),),
+}
+
+
+@pytest.mark.covers("ENT-018", "ENT-007")
+@pytest.mark.parametrize("life", UNPAID)
+async def test_what_nobody_has_paid_opens_no_door(world: World, hall: Hall, life: str):
+    payment = await live(world, UNPAID[life])
+    kept = await hall.grant(payment=payment, pending=True)
+    for command, each in (
+        (grant, hall.a_grant(payment=payment)),
+        (activate, Activation(Caller(), kept.id)),
+        (activate, Activation(Caller(), kept.id, PaymentId.new())),
+    ):
+        with pytest.raises(NotPaid):
+            await hall.submit(command, each)
+    assert (await hall.find(kept.id)).status is Status.PENDING

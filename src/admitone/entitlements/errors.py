@@ -16,6 +16,13 @@ class EntitlementNotActive(Conflict):
     status: str
 
 
+class NotPaid(Conflict):
+    """What this right is for has not been paid."""
+
+    code = "ENTITLEMENT_NOT_PAID"
+    next_step = "Grant it when its payment has succeeded."
+
+
 class PresenceNotConfirmable(Conflict):
     """Presence at this cannot be confirmed by whoever holds it."""
 

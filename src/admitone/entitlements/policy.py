@@ -30,6 +30,7 @@ from admitone.entitlements.model import (
     Way,
     codes_of,
 )
+from admitone.finance.payments.api import PAID, Payment
 from admitone.finance.payments.api import Status as PaymentStatus
 from admitone.finance.refunds.api import GoneBack
 from admitone.finance.sources.api import SourceType
@@ -44,6 +45,16 @@ METHOD_OF: Final = {
     SourceType.COUPON_CAMPAIGN: Method.QR_TICKET,
 }
 """By what a code of it lets in."""
+UNPAID: Final = (
+    frozenset(PaymentStatus)
+    - PAID
+    - {
+        PaymentStatus.REFUNDED,
+        PaymentStatus.DISPUTED,
+        PaymentStatus.CHARGEBACK_LOST,
+    }
+)
+"""Nobody has paid, or nobody has said so for sure. What was paid and went back is another matter."""
 WATCHED: Final = timedelta(minutes=10)
 FEWEST_SCANS: Final = 30
 WARN_PERCENT: Final = 10
@@ -123,6 +134,17 @@ def entered(entitlement: Entitlement, now: datetime) -> Entitlement:
     )
 
 
+def relaxed(entitlement: Entitlement, policy: CheckinPolicy) -> Entitlement:
+    """By the later policy where it allows more, by what it was granted under where that did (ENT-015)."""
+    return msgspec.structs.replace(
+        entitlement,
+        methods=entitlement.methods | frozenset(policy.methods),
+        max_entries=max(entitlement.max_entries, policy.entries),
+        reentry_minutes=max(entitlement.reentry_minutes, policy.reentry_minutes),
+        undo_minutes=max(entitlement.undo_minutes, policy.undo_minutes),
+    )
+
+
 def undone(entitlement: Entitlement, standing: Collection[datetime]) -> Entitlement:
     """After one entry less; `standing` are the instants of those that stand."""
     return msgspec.structs.replace(
@@ -180,6 +202,11 @@ def alarm(scans: int, refused: int) -> Alarm | None:
     return Alarm.WARN if refused * 100 >= scans * WARN_PERCENT else None
 
 
+def is_unpaid(payment: Payment | None) -> bool:
+    """Whether nothing may be given for it, yet or ever."""
+    return payment is None or payment.status in UNPAID
+
+
 def taken_by_money(
     rights: Sequence[Entitlement], status: PaymentStatus, back: GoneBack
 ) -> dict[EntitlementId, Hold | Revocation | None]:
@@ -189,6 +216,9 @@ def taken_by_money(
             return {each.id: Revocation.REFUND for each in rights}
         case PaymentStatus.CHARGEBACK_LOST:
             return {each.id: Revocation.CHARGEBACK for each in rights}
+        case PaymentStatus.FAILED | PaymentStatus.CANCELLED | PaymentStatus.EXPIRED:
+            # A place may still be kept for whoever tries again.
+            return {each.id: None if each.status is Status.PENDING else Revocation.CANCELLATION for each in rights}
     taken: dict[EntitlementId, Hold | Revocation | None] = {each.id: None for each in rights}
     for line in {each.line_key for each in rights}:
         of_line = sorted((each for each in rights if each.line_key == line), key=_goes_first)

@@ -5,19 +5,21 @@ begins with its code, unless a place is only kept; what is kept has neither code
 something looks at its payment, held until the end: what was disputed or sent back meanwhile opens no door.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from admitone.entitlements.commands.changing import Move, change, fresh_tokens
 from admitone.entitlements.commands.following import follow
-from admitone.entitlements.errors import EntitlementNotActive
+from admitone.entitlements.errors import EntitlementNotActive, NotPaid
 from admitone.entitlements.facts import told_of
 from admitone.entitlements.model import Change, Changed, Entitlement, EntitlementId, Grant, Status
+from admitone.entitlements.policy import is_unpaid
 from admitone.entitlements.port import KINDS
 from admitone.entitlements.store import entitlements as store
 from admitone.entitlements.store import tokens as token_store
 from admitone.finance.payments import api as payments
+from admitone.finance.payments.api import Payment
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.commands import command
 from admitone.kernel.db import Overtaken, Tx
@@ -39,9 +41,10 @@ class About(msgspec.Struct, frozen=True):
 
 
 @command()
-async def grant(tx: Tx, grants: Sequence[Grant]) -> list[Entitlement | Refusal]:
+async def grant(tx: Tx, wanted: Sequence[Grant]) -> list[Entitlement | Refusal]:
     """Each once, for whoever owns it by then."""
-    paid = await payments.lock_payments(tx, [each for each in grants if each.payment])
+    paid = await payments.lock_payments(tx, [each for each in wanted if each.payment])
+    grants = [each for each in wanted if not _is_unpaid(each, paid)]
     users = await store.find_claimed(tx, {each.owner for each in grants})
     fresh = {each.emission_key: _entitlement(tx, each, users.get(each.owner, each.owner)) for each in reversed(grants)}
     new = await store.insert_entitlements(tx, [*fresh.values()])
@@ -54,9 +57,14 @@ async def grant(tx: Tx, grants: Sequence[Grant]) -> list[Entitlement | Refusal]:
     await store.insert_changes(tx, [_line(each, callers[each.emission_key], tx) for each in given])
     for each in given:
         tx.publish(callers[each.emission_key], told_of(Change.GRANTED, each, None))
-    standing = await follow(tx, paid, {each.payment: each.caller for each in grants if each.payment})
-    outcomes = [known.get(each.emission_key) or fresh[each.emission_key] for each in grants]
-    return [standing.get(each.id, each) for each in outcomes]
+    standing = await follow(tx, paid, {each.payment: each.caller for each in wanted if each.payment})
+    became = {key: standing.get(each.id, each) for key, each in (fresh | known).items()}
+    return [NotPaid() if _is_unpaid(each, paid) else became[each.emission_key] for each in wanted]
+
+
+def _is_unpaid(grant: Grant, paid: Mapping[PaymentId, Payment]) -> bool:
+    """A place can be kept for whoever has yet to pay, and nothing else can be."""
+    return grant.payment is not None and not grant.pending and is_unpaid(paid.get(grant.payment))
 
 
 @command()
@@ -68,8 +76,11 @@ async def activate(tx: Tx, activations: Sequence[Activation]) -> list[Entitlemen
     paid = await payments.lock_payments(tx, [About(own) for own in callers])
 
     def decide(each: Activation, before: Entitlement) -> Move | Refusal | None:
+        payment = whose[each.entitlement]
+        if before.status is Status.PENDING and payment and is_unpaid(paid.get(payment)):
+            return NotPaid()
         if before.status is Status.PENDING:
-            became = {"status": Status.ACTIVE, "payment_id": whose[each.entitlement]}
+            became = {"status": Status.ACTIVE, "payment_id": payment}
             return Move.with_code(tx.now, each.caller, Change.ACTIVATED, before, None, **became)
         return None if before.status is Status.ACTIVE else EntitlementNotActive(status=before.status.value)
 
