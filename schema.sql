@@ -10,6 +10,10 @@ ALTER SCHEMA disputes OWNER TO admitone_owner;
 CREATE SCHEMA entitlements;
 ALTER SCHEMA entitlements OWNER TO admitone_owner;
 
+-- Name: events; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA events;
+ALTER SCHEMA events OWNER TO admitone_owner;
+
 -- Name: identity; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA identity;
 ALTER SCHEMA identity OWNER TO admitone_owner;
@@ -935,6 +939,244 @@ CREATE TABLE entitlements.token (
 );
 ALTER TABLE ONLY entitlements.token FORCE ROW LEVEL SECURITY;
 ALTER TABLE entitlements.token OWNER TO admitone_owner;
+
+-- Name: access_policy; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.access_policy (
+    organization_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    version integer NOT NULL,
+    mode text NOT NULL,
+    guest_checkout_allowed boolean NOT NULL,
+    login_required boolean NOT NULL,
+    invite_token_allowed boolean NOT NULL,
+    invite_identity_match text NOT NULL,
+    invite_token_hours integer,
+    requires_entitlement boolean NOT NULL,
+    scanner_required boolean NOT NULL,
+    methods text[] NOT NULL,
+    allow_reentry boolean NOT NULL,
+    reentry_minutes integer NOT NULL,
+    max_entries integer NOT NULL,
+    undo_minutes integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    actor_id uuid,
+    CONSTRAINT access_policy_check CHECK (((NOT invite_token_allowed) OR ((invite_identity_match = ANY (ARRAY['EMAIL'::text, 'BOTH'::text])) AND (invite_token_hours IS NOT NULL)))),
+    CONSTRAINT access_policy_check1 CHECK (((NOT login_required) OR ((NOT guest_checkout_allowed) AND (mode = 'INVITE_ONLY'::text)))),
+    CONSTRAINT access_policy_invite_identity_match_check CHECK ((invite_identity_match = ANY (ARRAY['EMAIL'::text, 'USERNAME'::text, 'BOTH'::text]))),
+    CONSTRAINT access_policy_invite_token_hours_check CHECK (((invite_token_hours >= 1) AND (invite_token_hours <= 8760))),
+    CONSTRAINT access_policy_max_entries_check CHECK (((max_entries >= 1) AND (max_entries <= 1000))),
+    CONSTRAINT access_policy_methods_check CHECK (((methods <@ ARRAY['QR_TICKET'::text, 'QR_REGISTRATION'::text, 'QR_BOOKING'::text, 'MANUAL'::text]) AND (cardinality(methods) > 0))),
+    CONSTRAINT access_policy_mode_check CHECK ((mode = ANY (ARRAY['PUBLIC'::text, 'INVITE_ONLY'::text, 'UNLISTED'::text]))),
+    CONSTRAINT access_policy_reentry_minutes_check CHECK (((reentry_minutes >= 0) AND (reentry_minutes <= 10080))),
+    CONSTRAINT access_policy_undo_minutes_check CHECK (((undo_minutes >= 0) AND (undo_minutes <= 1440))),
+    CONSTRAINT access_policy_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY events.access_policy FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.access_policy OWNER TO admitone_owner;
+
+-- Name: event; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.event (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    title text NOT NULL,
+    description text NOT NULL,
+    status text NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    time_zone text NOT NULL,
+    currency text NOT NULL,
+    venue text NOT NULL,
+    address text NOT NULL,
+    city text NOT NULL,
+    country text NOT NULL,
+    least_age smallint,
+    allows_zero boolean NOT NULL,
+    pricing_mode text NOT NULL,
+    policy_version integer NOT NULL,
+    first_sold_at timestamp with time zone,
+    published_at timestamp with time zone,
+    cancelled_at timestamp with time zone,
+    version integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT event_address_check CHECK ((length(address) <= 300)),
+    CONSTRAINT event_check CHECK ((ends_at > starts_at)),
+    CONSTRAINT event_check1 CHECK ((((status = 'DRAFT'::text) = (published_at IS NULL)) OR (status = 'CANCELLED'::text))),
+    CONSTRAINT event_check2 CHECK (((status = 'CANCELLED'::text) = (cancelled_at IS NOT NULL))),
+    CONSTRAINT event_check3 CHECK (((status <> 'DRAFT'::text) OR (first_sold_at IS NULL))),
+    CONSTRAINT event_city_check CHECK ((length(city) <= 100)),
+    CONSTRAINT event_country_check CHECK ((country ~ '^([A-Z]{2})?$'::text)),
+    CONSTRAINT event_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT event_description_check CHECK ((length(description) <= 20000)),
+    CONSTRAINT event_least_age_check CHECK (((least_age >= 1) AND (least_age <= 99))),
+    CONSTRAINT event_policy_version_check CHECK ((policy_version > 0)),
+    CONSTRAINT event_pricing_mode_check CHECK ((pricing_mode = ANY (ARRAY['STANDARD'::text, 'FREE_ONLY'::text]))),
+    CONSTRAINT event_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'PUBLISHED'::text, 'CANCELLED'::text]))),
+    CONSTRAINT event_time_zone_check CHECK (((length(time_zone) >= 1) AND (length(time_zone) <= 64))),
+    CONSTRAINT event_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200))),
+    CONSTRAINT event_venue_check CHECK ((length(venue) <= 200)),
+    CONSTRAINT event_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY events.event FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.event OWNER TO admitone_owner;
+
+-- Name: guest_link; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.guest_link (
+    organization_id uuid NOT NULL,
+    digest bytea NOT NULL,
+    order_id uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone,
+    CONSTRAINT guest_link_digest_check CHECK ((length(digest) = 32))
+);
+ALTER TABLE ONLY events.guest_link FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.guest_link OWNER TO admitone_owner;
+
+-- Name: listing; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.listing (
+    event_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    event_version integer NOT NULL,
+    listed boolean NOT NULL,
+    title text NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    time_zone text NOT NULL,
+    venue text NOT NULL,
+    city text NOT NULL,
+    country text NOT NULL,
+    changed_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY events.listing FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.listing OWNER TO admitone_owner;
+
+-- Name: order_line; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.order_line (
+    organization_id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    ticket_type_id uuid NOT NULL,
+    name text NOT NULL,
+    quantity integer NOT NULL,
+    unit_price_minor bigint NOT NULL,
+    CONSTRAINT order_line_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT order_line_quantity_check CHECK (((quantity >= 1) AND (quantity <= 100))),
+    CONSTRAINT order_line_unit_price_minor_check CHECK ((unit_price_minor >= 0))
+);
+ALTER TABLE ONLY events.order_line FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.order_line OWNER TO admitone_owner;
+
+-- Name: session; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.session (
+    organization_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    id uuid NOT NULL,
+    label text NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    CONSTRAINT session_check CHECK ((ends_at > starts_at)),
+    CONSTRAINT session_label_check CHECK (((length(label) >= 1) AND (length(label) <= 100)))
+);
+ALTER TABLE ONLY events.session FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.session OWNER TO admitone_owner;
+
+-- Name: ticket; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.ticket (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    order_id uuid CONSTRAINT ticket_order_id_not_null1 NOT NULL,
+    event_id uuid NOT NULL,
+    ticket_type_id uuid NOT NULL,
+    emission_index integer NOT NULL,
+    identity_id uuid NOT NULL,
+    status text NOT NULL,
+    price_minor bigint NOT NULL,
+    unit_id uuid,
+    seat text,
+    version integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT ticket_emission_index_check CHECK ((emission_index >= 0)),
+    CONSTRAINT ticket_price_minor_check CHECK ((price_minor >= 0)),
+    CONSTRAINT ticket_seat_check CHECK ((length(seat) <= 64)),
+    CONSTRAINT ticket_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'RESALE_LISTED'::text, 'TRANSFERRED'::text, 'REFUNDED'::text, 'DISPUTED'::text, 'CHARGEBACK_LOST'::text, 'CANCELLED'::text]))),
+    CONSTRAINT ticket_version_check CHECK ((version > 0))
+)
+WITH (fillfactor='85');
+ALTER TABLE ONLY events.ticket FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.ticket OWNER TO admitone_owner;
+
+-- Name: ticket_order; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.ticket_order (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    identity_id uuid NOT NULL,
+    key text NOT NULL,
+    request_hash bytea NOT NULL,
+    hold_id uuid NOT NULL,
+    state text NOT NULL,
+    currency text NOT NULL,
+    amount_minor bigint NOT NULL,
+    is_guest boolean NOT NULL,
+    language text NOT NULL,
+    age_confirmed boolean NOT NULL,
+    billing bytea,
+    expires_at timestamp with time zone NOT NULL,
+    payment_id uuid,
+    fulfilled_at timestamp with time zone,
+    version integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT ticket_order_amount_minor_check CHECK ((amount_minor >= 0)),
+    CONSTRAINT ticket_order_check CHECK (((state <> 'FULFILLED'::text) OR ((payment_id IS NOT NULL) AND (fulfilled_at IS NOT NULL)))),
+    CONSTRAINT ticket_order_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT ticket_order_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
+    CONSTRAINT ticket_order_language_check CHECK (((length(language) >= 2) AND (length(language) <= 10))),
+    CONSTRAINT ticket_order_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'FULFILLED'::text, 'EXPIRED'::text, 'CANCELLED'::text, 'RETURNED'::text]))),
+    CONSTRAINT ticket_order_version_check CHECK ((version > 0))
+)
+WITH (fillfactor='85');
+ALTER TABLE ONLY events.ticket_order FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.ticket_order OWNER TO admitone_owner;
+
+-- Name: ticket_type; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.ticket_type (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    name text NOT NULL,
+    description text NOT NULL,
+    price_minor bigint NOT NULL,
+    allows_zero boolean NOT NULL,
+    free_per_person integer NOT NULL,
+    pool_id uuid NOT NULL,
+    shared_pools uuid[] NOT NULL,
+    seated boolean NOT NULL,
+    sales_from timestamp with time zone,
+    sales_until timestamp with time zone,
+    most_per_order integer NOT NULL,
+    most_per_buyer integer,
+    status text NOT NULL,
+    sessions uuid[] NOT NULL,
+    "position" integer NOT NULL,
+    version integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT ticket_type_check CHECK ((sales_until > sales_from)),
+    CONSTRAINT ticket_type_description_check CHECK ((length(description) <= 1000)),
+    CONSTRAINT ticket_type_free_per_person_check CHECK (((free_per_person >= 1) AND (free_per_person <= 100))),
+    CONSTRAINT ticket_type_most_per_buyer_check CHECK (((most_per_buyer >= 1) AND (most_per_buyer <= 10000))),
+    CONSTRAINT ticket_type_most_per_order_check CHECK (((most_per_order >= 1) AND (most_per_order <= 100))),
+    CONSTRAINT ticket_type_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT ticket_type_price_minor_check CHECK (((price_minor >= 0) AND (price_minor <= '1000000000000'::bigint))),
+    CONSTRAINT ticket_type_sessions_check CHECK ((cardinality(sessions) <= 100)),
+    CONSTRAINT ticket_type_shared_pools_check CHECK ((cardinality(shared_pools) <= 5)),
+    CONSTRAINT ticket_type_status_check CHECK ((status = ANY (ARRAY['ON_SALE'::text, 'HIDDEN'::text, 'ARCHIVED'::text]))),
+    CONSTRAINT ticket_type_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY events.ticket_type FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.ticket_type OWNER TO admitone_owner;
 
 -- Name: apple; Type: TABLE; Schema: identity; Owner: admitone_owner
 CREATE TABLE identity.apple (
@@ -2737,6 +2979,54 @@ ALTER TABLE ONLY entitlements.token
 ALTER TABLE ONLY entitlements.token
     ADD CONSTRAINT token_pkey PRIMARY KEY (organization_id, digest);
 
+-- Name: access_policy access_policy_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.access_policy
+    ADD CONSTRAINT access_policy_pkey PRIMARY KEY (organization_id, event_id, version);
+
+-- Name: event event_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.event
+    ADD CONSTRAINT event_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: guest_link guest_link_organization_id_order_id_digest_key; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.guest_link
+    ADD CONSTRAINT guest_link_organization_id_order_id_digest_key UNIQUE (organization_id, order_id, digest);
+
+-- Name: guest_link guest_link_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.guest_link
+    ADD CONSTRAINT guest_link_pkey PRIMARY KEY (organization_id, digest);
+
+-- Name: listing listing_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.listing
+    ADD CONSTRAINT listing_pkey PRIMARY KEY (event_id);
+
+-- Name: order_line order_line_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.order_line
+    ADD CONSTRAINT order_line_pkey PRIMARY KEY (organization_id, order_id, ticket_type_id);
+
+-- Name: session session_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.session
+    ADD CONSTRAINT session_pkey PRIMARY KEY (organization_id, event_id, id);
+
+-- Name: ticket_order ticket_order_organization_id_identity_id_key_key; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket_order
+    ADD CONSTRAINT ticket_order_organization_id_identity_id_key_key UNIQUE (organization_id, identity_id, key);
+
+-- Name: ticket_order ticket_order_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket_order
+    ADD CONSTRAINT ticket_order_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: ticket ticket_organization_id_order_id_ticket_type_id_emission_ind_key; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket
+    ADD CONSTRAINT ticket_organization_id_order_id_ticket_type_id_emission_ind_key UNIQUE (organization_id, order_id, ticket_type_id, emission_index);
+
+-- Name: ticket ticket_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket
+    ADD CONSTRAINT ticket_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: ticket_type ticket_type_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket_type
+    ADD CONSTRAINT ticket_type_pkey PRIMARY KEY (organization_id, id);
+
 -- Name: apple apple_once_under_a_key; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
     ADD CONSTRAINT apple_once_under_a_key UNIQUE (identity_id, key_version);
@@ -3165,6 +3455,33 @@ CREATE INDEX tally_by_age ON entitlements.tally USING btree (minute);
 -- Name: token_by_age; Type: INDEX; Schema: entitlements; Owner: admitone_owner
 CREATE INDEX token_by_age ON entitlements.token USING btree (valid_until);
 
+-- Name: event_by_start; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX event_by_start ON events.event USING btree (organization_id, starts_at, id);
+
+-- Name: guest_link_by_age; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX guest_link_by_age ON events.guest_link USING btree (expires_at);
+
+-- Name: listing_by_start; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX listing_by_start ON events.listing USING btree (starts_at, event_id) WHERE listed;
+
+-- Name: listing_of_organization; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX listing_of_organization ON events.listing USING btree (organization_id, starts_at, event_id) WHERE listed;
+
+-- Name: ticket_of_event; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX ticket_of_event ON events.ticket USING btree (organization_id, event_id, id);
+
+-- Name: ticket_of_owner; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX ticket_of_owner ON events.ticket USING btree (identity_id, id);
+
+-- Name: ticket_order_of_buyer; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX ticket_order_of_buyer ON events.ticket_order USING btree (identity_id, id);
+
+-- Name: ticket_order_of_event; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX ticket_order_of_event ON events.ticket_order USING btree (organization_id, event_id, id);
+
+-- Name: ticket_type_of_event; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX ticket_type_of_event ON events.ticket_type USING btree (organization_id, event_id, "position", id);
+
 -- Name: challenge_by_age; Type: INDEX; Schema: identity; Owner: admitone_owner
 CREATE INDEX challenge_by_age ON identity.challenge USING btree (expires_at);
 
@@ -3466,6 +3783,38 @@ ALTER TABLE ONLY entitlements.tally
 -- Name: token token_organization_id_entitlement_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE ONLY entitlements.token
     ADD CONSTRAINT token_organization_id_entitlement_id_fkey FOREIGN KEY (organization_id, entitlement_id) REFERENCES entitlements.entitlement(organization_id, id);
+
+-- Name: access_policy access_policy_organization_id_event_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.access_policy
+    ADD CONSTRAINT access_policy_organization_id_event_id_fkey FOREIGN KEY (organization_id, event_id) REFERENCES events.event(organization_id, id) DEFERRABLE INITIALLY DEFERRED;
+
+-- Name: event event_organization_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.event
+    ADD CONSTRAINT event_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: guest_link guest_link_organization_id_order_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.guest_link
+    ADD CONSTRAINT guest_link_organization_id_order_id_fkey FOREIGN KEY (organization_id, order_id) REFERENCES events.ticket_order(organization_id, id);
+
+-- Name: order_line order_line_organization_id_order_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.order_line
+    ADD CONSTRAINT order_line_organization_id_order_id_fkey FOREIGN KEY (organization_id, order_id) REFERENCES events.ticket_order(organization_id, id);
+
+-- Name: session session_organization_id_event_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.session
+    ADD CONSTRAINT session_organization_id_event_id_fkey FOREIGN KEY (organization_id, event_id) REFERENCES events.event(organization_id, id);
+
+-- Name: ticket_order ticket_order_organization_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket_order
+    ADD CONSTRAINT ticket_order_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: ticket ticket_organization_id_order_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket
+    ADD CONSTRAINT ticket_organization_id_order_id_fkey FOREIGN KEY (organization_id, order_id) REFERENCES events.ticket_order(organization_id, id);
+
+-- Name: ticket_type ticket_type_organization_id_event_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket_type
+    ADD CONSTRAINT ticket_type_organization_id_event_id_fkey FOREIGN KEY (organization_id, event_id) REFERENCES events.event(organization_id, id);
 
 -- Name: apple apple_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
@@ -3855,6 +4204,69 @@ ALTER TABLE entitlements.tally ENABLE ROW LEVEL SECURITY;
 
 -- Name: token; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE entitlements.token ENABLE ROW LEVEL SECURITY;
+
+-- Name: access_policy; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.access_policy ENABLE ROW LEVEL SECURITY;
+
+-- Name: access_policy app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.access_policy TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: event app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.event TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: guest_link app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.guest_link TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: order_line app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.order_line TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: session app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.session TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: ticket app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.ticket TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: ticket_order app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.ticket_order TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: ticket_type app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.ticket_type TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: ticket buyer_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY buyer_own ON events.ticket FOR SELECT TO admitone_buyer USING ((identity_id = (NULLIF(current_setting('app.identity_id'::text, true), ''::text))::uuid));
+
+-- Name: ticket_order buyer_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY buyer_own ON events.ticket_order FOR SELECT TO admitone_buyer USING ((identity_id = (NULLIF(current_setting('app.identity_id'::text, true), ''::text))::uuid));
+
+-- Name: event; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.event ENABLE ROW LEVEL SECURITY;
+
+-- Name: guest_link; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.guest_link ENABLE ROW LEVEL SECURITY;
+
+-- Name: listing; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.listing ENABLE ROW LEVEL SECURITY;
+
+-- Name: order_line; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.order_line ENABLE ROW LEVEL SECURITY;
+
+-- Name: guest_link overdue; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY overdue ON events.guest_link TO admitone_owner USING ((expires_at < (now() - '30 days'::interval))) WITH CHECK (false);
+
+-- Name: listing relay_lists; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY relay_lists ON events.listing TO admitone_relay USING (true) WITH CHECK (true);
+
+-- Name: session; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.session ENABLE ROW LEVEL SECURITY;
+
+-- Name: ticket; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.ticket ENABLE ROW LEVEL SECURITY;
+
+-- Name: ticket_order; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.ticket_order ENABLE ROW LEVEL SECURITY;
+
+-- Name: ticket_type; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.ticket_type ENABLE ROW LEVEL SECURITY;
 
 -- Name: apple; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
 ALTER TABLE identity.apple ENABLE ROW LEVEL SECURITY;
@@ -4500,6 +4912,11 @@ GRANT USAGE ON SCHEMA entitlements TO admitone_app;
 GRANT USAGE ON SCHEMA entitlements TO admitone_buyer;
 GRANT USAGE ON SCHEMA entitlements TO admitone_relay;
 
+-- Name: SCHEMA events; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA events TO admitone_app;
+GRANT USAGE ON SCHEMA events TO admitone_buyer;
+GRANT USAGE ON SCHEMA events TO admitone_relay;
+
 -- Name: SCHEMA identity; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA identity TO admitone_identity;
 GRANT USAGE ON SCHEMA identity TO admitone_buyer;
@@ -4864,6 +5281,185 @@ GRANT UPDATE(revoked_at) ON TABLE entitlements.token TO admitone_app;
 
 -- Name: COLUMN token.redeemed_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(redeemed_at) ON TABLE entitlements.token TO admitone_app;
+
+-- Name: TABLE access_policy; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.access_policy TO admitone_app;
+
+-- Name: TABLE event; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.title; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(title) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.description; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(description) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.status; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.starts_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(starts_at) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.ends_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(ends_at) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.time_zone; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(time_zone) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.venue; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(venue) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.address; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(address) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.city; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(city) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.country; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(country) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.least_age; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(least_age) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.allows_zero; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(allows_zero) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.pricing_mode; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(pricing_mode) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.policy_version; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(policy_version) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.first_sold_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(first_sold_at) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.published_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(published_at) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.cancelled_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(cancelled_at) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.version; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.changed_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE events.event TO admitone_app;
+
+-- Name: TABLE guest_link; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.guest_link TO admitone_app;
+
+-- Name: COLUMN guest_link.revoked_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(revoked_at) ON TABLE events.guest_link TO admitone_app;
+
+-- Name: TABLE listing; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE events.listing TO admitone_relay;
+
+-- Name: TABLE order_line; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.order_line TO admitone_app;
+
+-- Name: TABLE session; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.session TO admitone_app;
+
+-- Name: COLUMN session.label; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(label) ON TABLE events.session TO admitone_app;
+
+-- Name: COLUMN session.starts_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(starts_at) ON TABLE events.session TO admitone_app;
+
+-- Name: COLUMN session.ends_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(ends_at) ON TABLE events.session TO admitone_app;
+
+-- Name: TABLE ticket; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.ticket TO admitone_app;
+GRANT SELECT ON TABLE events.ticket TO admitone_buyer;
+
+-- Name: COLUMN ticket.identity_id; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(identity_id) ON TABLE events.ticket TO admitone_app;
+
+-- Name: COLUMN ticket.status; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE events.ticket TO admitone_app;
+
+-- Name: COLUMN ticket.version; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE events.ticket TO admitone_app;
+
+-- Name: COLUMN ticket.changed_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE events.ticket TO admitone_app;
+
+-- Name: TABLE ticket_order; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.ticket_order TO admitone_app;
+GRANT SELECT ON TABLE events.ticket_order TO admitone_buyer;
+
+-- Name: COLUMN ticket_order.identity_id; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(identity_id) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.state; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.billing; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(billing) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.expires_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(expires_at) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.payment_id; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(payment_id) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.fulfilled_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(fulfilled_at) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.version; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.changed_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: TABLE ticket_type; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.name; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(name) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.description; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(description) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.price_minor; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(price_minor) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.allows_zero; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(allows_zero) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.free_per_person; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(free_per_person) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.shared_pools; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(shared_pools) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.sales_from; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(sales_from) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.sales_until; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(sales_until) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.most_per_order; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(most_per_order) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.most_per_buyer; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(most_per_buyer) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.status; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.sessions; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(sessions) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type."position"; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE("position") ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.version; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.changed_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE events.ticket_type TO admitone_app;
 
 -- Name: TABLE apple; Type: ACL; Schema: identity; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE ON TABLE identity.apple TO admitone_identity;

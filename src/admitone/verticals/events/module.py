@@ -1,0 +1,23 @@
+"""The manifest of events."""
+
+from admitone.kernel.manifest import Module, Privacy, Table, TableClass
+from admitone.verticals.events.model import EVENT, ORDER
+
+TEN_YEARS = "kept with the books of what was sold"
+
+MODULE = Module(
+    name="events",
+    tables=(
+        Table("event", TableClass.TENANT, kept_because=TEN_YEARS),
+        Table("session", TableClass.TENANT, kept_because=TEN_YEARS),
+        Table("ticket_type", TableClass.TENANT, kept_because=TEN_YEARS),
+        Table("access_policy", TableClass.TENANT, append_only=True, kept_because=TEN_YEARS),
+        Table("ticket_order", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TEN_YEARS),
+        Table("order_line", TableClass.TENANT, append_only=True, kept_because=TEN_YEARS),
+        Table("ticket", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TEN_YEARS),
+        Table("guest_link", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=30, aged_by="expires_at"),
+        Table("listing", TableClass.PLATFORM, kept_because="it goes when its event is over"),
+    ),
+    lifecycles=(EVENT, ORDER),
+    listed_indexes=("ticket_order_of_buyer", "ticket_of_owner", "guest_link_by_age"),
+)
