@@ -990,6 +990,7 @@ CREATE TABLE events.event (
     city text NOT NULL,
     country text NOT NULL,
     least_age smallint,
+    hold_minutes smallint NOT NULL,
     allows_zero boolean NOT NULL,
     pricing_mode text NOT NULL,
     policy_version integer NOT NULL,
@@ -1008,6 +1009,7 @@ CREATE TABLE events.event (
     CONSTRAINT event_country_check CHECK ((country ~ '^([A-Z]{2})?$'::text)),
     CONSTRAINT event_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT event_description_check CHECK ((length(description) <= 20000)),
+    CONSTRAINT event_hold_minutes_check CHECK (((hold_minutes >= 1) AND (hold_minutes <= 60))),
     CONSTRAINT event_least_age_check CHECK (((least_age >= 1) AND (least_age <= 99))),
     CONSTRAINT event_policy_version_check CHECK ((policy_version > 0)),
     CONSTRAINT event_pricing_mode_check CHECK ((pricing_mode = ANY (ARRAY['STANDARD'::text, 'FREE_ONLY'::text]))),
@@ -1114,7 +1116,6 @@ CREATE TABLE events.ticket_order (
     identity_id uuid NOT NULL,
     key text NOT NULL,
     request_hash bytea NOT NULL,
-    hold_id uuid NOT NULL,
     state text NOT NULL,
     currency text NOT NULL,
     amount_minor bigint NOT NULL,
@@ -5320,6 +5321,9 @@ GRANT UPDATE(country) ON TABLE events.event TO admitone_app;
 
 -- Name: COLUMN event.least_age; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT UPDATE(least_age) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.hold_minutes; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(hold_minutes) ON TABLE events.event TO admitone_app;
 
 -- Name: COLUMN event.allows_zero; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT UPDATE(allows_zero) ON TABLE events.event TO admitone_app;

@@ -23,6 +23,8 @@ CREATE TABLE events.event (
     country          text        NOT NULL CHECK (country ~ '^([A-Z]{2})?$'),
     -- Whoever buys says that they are that old (EVT-008); none: nobody is asked.
     least_age        smallint    CHECK (least_age BETWEEN 1 AND 99),
+    -- How long what somebody ordered is kept for them.
+    hold_minutes     smallint    NOT NULL CHECK (hold_minutes BETWEEN 1 AND 60),
     allows_zero      boolean     NOT NULL,
     pricing_mode     text        NOT NULL CHECK (pricing_mode IN ('STANDARD', 'FREE_ONLY')),
     -- Of the policy in force.
@@ -46,7 +48,7 @@ CREATE POLICY app_own ON events.event TO admitone_app
     USING      (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid)
     WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
 GRANT SELECT, INSERT ON events.event TO admitone_app;
-GRANT UPDATE (title, description, status, starts_at, ends_at, time_zone, venue, address, city, country, least_age, allows_zero,
+GRANT UPDATE (title, description, status, starts_at, ends_at, time_zone, venue, address, city, country, least_age, hold_minutes, allows_zero,
               pricing_mode, policy_version, first_sold_at, published_at, cancelled_at, version, changed_at)
     ON events.event TO admitone_app;
 
@@ -148,7 +150,8 @@ CREATE POLICY app_own ON events.access_policy TO admitone_app
 GRANT SELECT, INSERT ON events.access_policy TO admitone_app;
 
 
--- TENANT: what somebody wants, kept for them until they have paid. A key places one order of one person for ever.
+-- TENANT: what somebody wants, kept for them until they have paid, under a hold of the same id. A key places one order of one
+-- person for ever.
 CREATE TABLE events.ticket_order (
     organization_id uuid        NOT NULL REFERENCES kernel.tenant (id),
     id              uuid        NOT NULL,
@@ -156,7 +159,6 @@ CREATE TABLE events.ticket_order (
     identity_id     uuid        NOT NULL,
     key             text        NOT NULL CHECK (length(key) BETWEEN 1 AND 200),
     request_hash    bytea       NOT NULL,
-    hold_id         uuid        NOT NULL,
     state           text        NOT NULL CHECK (state IN ('OPEN', 'FULFILLED', 'EXPIRED', 'CANCELLED', 'RETURNED')),
     currency        text        NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
     -- What the lines cost before discounts, taxes and fees.

@@ -77,6 +77,7 @@ class Event(msgspec.Struct, frozen=True):
     currency: str
     venue: Venue
     least_age: int | None
+    hold_minutes: int
     allows_zero: bool
     pricing_mode: PricingMode
     policy_version: int
@@ -198,7 +199,6 @@ class Order(msgspec.Struct, frozen=True):
     buyer: IdentityId
     key: str
     request_hash: bytes
-    hold_id: UUID
     state: OrderState
     currency: str
     amount_minor: int

@@ -26,8 +26,8 @@ from admitone.verticals.events.model import (
 Input = TypeVar("Input")
 
 COLUMNS = """organization_id, id, title, description, status, starts_at, ends_at, time_zone, currency, venue, address,
-           city, country, least_age, allows_zero, pricing_mode, policy_version, first_sold_at, published_at,
-           cancelled_at, version, created_at, changed_at"""
+           city, country, least_age, hold_minutes, allows_zero, pricing_mode, policy_version, first_sold_at,
+           published_at, cancelled_at, version, created_at, changed_at"""
 TYPE_COLUMNS = """id, event_id, name, description, price_minor, allows_zero, free_per_person, pool_id, shared_pools,
            seated, sales_from, sales_until, most_per_order, most_per_buyer, status, sessions, position, version,
            created_at, changed_at"""
