@@ -159,7 +159,7 @@ CREATE TABLE events.ticket_order (
     identity_id     uuid        NOT NULL,
     key             text        NOT NULL CHECK (length(key) BETWEEN 1 AND 200),
     request_hash    bytea       NOT NULL,
-    state           text        NOT NULL CHECK (state IN ('OPEN', 'FULFILLED', 'EXPIRED', 'CANCELLED', 'RETURNED')),
+    state           text        NOT NULL CHECK (state IN ('OPEN', 'FULFILLED', 'CANCELLED', 'RETURNED')),
     currency        text        NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
     -- What the lines cost before discounts, taxes and fees.
     amount_minor    bigint      NOT NULL CHECK (amount_minor >= 0),

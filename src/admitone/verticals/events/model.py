@@ -165,10 +165,12 @@ class AccessPolicy(msgspec.Struct, frozen=True):
 
 
 class OrderState(StrEnum):
+    """Over is no state: it is what the clock says of one that is open."""
+
     OPEN = "OPEN"
     FULFILLED = "FULFILLED"
-    EXPIRED = "EXPIRED"
     CANCELLED = "CANCELLED"
+    """By whoever placed it, before it was paid."""
     RETURNED = "RETURNED"
     """Paid, and could not be delivered: the money goes back."""
 
@@ -177,9 +179,8 @@ ORDER: Final = Lifecycle(
     "ticket_order",
     initial=OrderState.OPEN,
     moves={
-        OrderState.OPEN: (OrderState.FULFILLED, OrderState.EXPIRED, OrderState.CANCELLED, OrderState.RETURNED),
-        # Money of an open payment may come after its hold ended: what is left is granted again, or it goes back.
-        OrderState.EXPIRED: (OrderState.FULFILLED, OrderState.RETURNED),
+        OrderState.OPEN: (OrderState.FULFILLED, OrderState.CANCELLED, OrderState.RETURNED),
+        # Somebody paid in the last moment.
         OrderState.CANCELLED: (OrderState.RETURNED,),
     },
 )

@@ -1,0 +1,307 @@
+"""Ordering tickets: place, look at, give up.
+
+Promise: a key places one order of one person for ever. Somebody who is signed in orders for themselves; a guest, where
+the policy lets guests buy, says which address the tickets go to. Phones order signed in (FIN-016). What is not one's
+own and what never was is the same: not found.
+"""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+from msgspec import Meta
+
+from admitone.finance.sources.api import PaymentId
+from admitone.foundation.identity.api import Guest, InvalidEmail, make_guests, normalise_email
+from admitone.kernel.contracts import (
+    Audience,
+    Call,
+    Contract,
+    Count,
+    Example,
+    IdempotencyKey,
+    Instant,
+    Minor,
+    Page,
+    PageRequest,
+    Wire,
+    page_of,
+)
+from admitone.kernel.db import Tx
+from admitone.kernel.errors import Unauthenticated
+from admitone.kernel.figures import MINUTE
+from admitone.kernel.idempotency import KeyReused
+from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.limits import Limit, Per
+from admitone.kernel.scope import PeopleScope, Scope
+from admitone.selling.stock.api import BuyerLimit, SeatTaken, SoldOut, UnitId
+from admitone.verticals.events import errors
+from admitone.verticals.events.commands.ordering import Cancelling, Placing, Want, cancel, place
+from admitone.verticals.events.model import EventId, Order, OrderId, OrderState, TicketTypeId
+from admitone.verticals.events.store import orders
+
+CLIENT_HEADER: Final = "x-client-id"
+MOBILE: Final = "mobile"
+GUESTS: Final = PeopleScope("whose address a guest's tickets go to")
+MOST_LINES: Final = 20
+# Not in A1, so ours: somebody in a hurry tries often; a crowd behind one address orders as one.
+ORDERS_PER_PERSON: Final = Limit("orders.per_person", 30, 5 * MINUTE, Per.IDENTITY)
+ORDERS_PER_ADDRESS: Final = Limit("orders.per_address", 120, 5 * MINUTE, Per.ADDRESS)
+LIMITS: Final = (ORDERS_PER_PERSON, ORDERS_PER_ADDRESS)
+LAST: Final = UUID(int=2**128 - 1)
+
+Quantity = Annotated[int, Meta(ge=1, le=100)]
+Email = Annotated[str, Meta(min_length=3, max_length=254)]
+Token = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class LineRequest(Wire):
+    ticket_type_id: TicketTypeId
+    quantity: Quantity
+    seats: Annotated[list[UnitId], Meta(max_length=100)] = []
+    """Of numbered seats these; left out, the best that are free."""
+
+
+class OrderRequest(Wire):
+    organization_id: OrganizationId
+    event_id: EventId
+    lines: Annotated[list[LineRequest], Meta(min_length=1, max_length=MOST_LINES)]
+    idempotency_key: IdempotencyKey
+    guest_email: Email | None = None
+    """Where the tickets of somebody who is not signed in go."""
+    age_confirmed: bool = False
+    invite_token: Token | None = None
+
+
+class LineAnswer(Wire):
+    ticket_type_id: TicketTypeId
+    name: str
+    quantity: Count
+    unit_price_minor: Minor
+
+
+class OrderAnswer(Wire):
+    order_id: OrderId
+    organization_id: OrganizationId
+    event_id: EventId
+    state: OrderState
+    is_expired: bool
+    """It was not paid while it was kept."""
+    expires_at: Instant
+    currency: str
+    amount_minor: Minor
+    """Before discounts, taxes and fees: ask for a quote."""
+    lines: list[LineAnswer]
+    payment_id: PaymentId | None
+    created_at: Instant
+
+
+def order_answer(order: Order, now: Instant) -> OrderAnswer:
+    return OrderAnswer(
+        order_id=order.id,
+        organization_id=order.organization,
+        event_id=order.event_id,
+        state=order.state,
+        is_expired=order.state is OrderState.OPEN and order.expires_at <= now,
+        expires_at=order.expires_at,
+        currency=order.currency,
+        amount_minor=order.amount_minor,
+        lines=[
+            LineAnswer(
+                ticket_type_id=line.ticket_type,
+                name=line.name,
+                quantity=line.quantity,
+                unit_price_minor=line.unit_price_minor,
+            )
+            for line in order.lines
+        ],
+        payment_id=order.payment_id,
+        created_at=order.created_at,
+    )
+
+
+SOME_ORGANIZATION: Final = OrganizationId.parse("org_0198c9a40000700080000000000000ad")
+SOME_ORDER: Final = OrderId.parse("ord_0198c9a40000700080000000000000b2")
+SOME_EVENT: Final = EventId.parse("event_0198c9a40000700080000000000000e1")
+SOME_TYPE: Final = TicketTypeId.parse("tkt_0198c9a40000700080000000000000f1")
+A_REQUEST: Final = OrderRequest(
+    organization_id=SOME_ORGANIZATION,
+    event_id=SOME_EVENT,
+    lines=[LineRequest(ticket_type_id=SOME_TYPE, quantity=2)],
+    idempotency_key="order:0198c9a4",
+)
+
+place_order = Contract(
+    id="EVT.ORDER",
+    version="1.0.0",
+    owner="events",
+    consumers=("web", "mobile"),
+    summary="Order tickets: they are kept for you until the order ends.",
+    post="/api/orders",
+    takes=OrderRequest,
+    gives=OrderAnswer,
+    refuses=(
+        errors.EventNotFound,
+        errors.TicketTypeNotFound,
+        errors.EventNotOnSale,
+        errors.TicketTypeNotOnSale,
+        errors.TooManyTickets,
+        errors.InviteNeeded,
+        errors.SignInToOrder,
+        errors.AgeNotConfirmed,
+        InvalidEmail,
+        SoldOut,
+        SeatTaken,
+        BuyerLimit,
+        KeyReused,
+    ),
+    audience=Audience.PUBLIC,
+    recognizes=True,
+    stoppable=True,
+    guards=lambda request: (f"event:{request.event_id}", f"organization:{request.organization_id}"),
+    limits=LIMITS,
+    repeats="a key places one order of one person, for ever",
+    order_key="none",
+    examples=(Example("No such event", takes=A_REQUEST, refuses=errors.EventNotFound()),),
+)
+
+
+@place_order.serves
+async def order_tickets(call: Call, request: OrderRequest) -> OrderAnswer:
+    placed = await call.batch(place, await placing_of(call, request), scope=Scope(request.organization_id))
+    return order_answer(placed, placed.changed_at)
+
+
+async def placing_of(call: Call, request: OrderRequest) -> Placing:
+    return Placing(
+        caller=call.caller,
+        event=request.event_id,
+        buyer=call.identity or await _guest(call, request),
+        wants=tuple(Want(each.ticket_type_id, each.quantity, tuple(each.seats)) for each in request.lines),
+        key=request.idempotency_key,
+        is_guest=call.identity is None,
+        language=call.language,
+        age_confirmed=request.age_confirmed,
+        invite_token=request.invite_token,
+    )
+
+
+async def _guest(call: Call, request: OrderRequest) -> IdentityId:
+    is_mobile = (call.headers.get(CLIENT_HEADER) or "").lower().startswith(MOBILE)
+    if request.guest_email is None or is_mobile:
+        raise Unauthenticated
+    return await call.batch(make_guests, Guest(call.caller, normalise_email(request.guest_email)), scope=GUESTS)
+
+
+class OwnRequest(Wire):
+    order_id: OrderId
+
+
+show_order = Contract(
+    id="EVT.ORDER.OWN",
+    version="1.0.0",
+    owner="events",
+    consumers=("web", "mobile"),
+    summary="One of your orders.",
+    get="/api/me/orders/{orderId}",
+    takes=OwnRequest,
+    gives=OrderAnswer,
+    refuses=(errors.OrderNotFound,),
+    audience=Audience.PERSON,
+    order_key="none",
+    examples=(Example("Another's", takes=OwnRequest(order_id=SOME_ORDER), refuses=errors.OrderNotFound()),),
+)
+
+
+@show_order.serves
+async def tell_order(call: Call, request: OwnRequest) -> OrderAnswer:
+    return await _tell(call, await _own(call, request.order_id))
+
+
+class OrderItem(Wire):
+    """An order in a list: without its lines."""
+
+    order_id: OrderId
+    organization_id: OrganizationId
+    event_id: EventId
+    state: OrderState
+    expires_at: Instant
+    currency: str
+    amount_minor: Minor
+    created_at: Instant
+
+
+list_orders = Contract(
+    id="EVT.ORDER.LIST",
+    version="1.0.0",
+    owner="events",
+    consumers=("web", "mobile"),
+    summary="Your orders in all organisations, the latest first.",
+    get="/api/me/orders",
+    takes=PageRequest,
+    gives=Page[OrderItem],
+    audience=Audience.PERSON,
+    order_key="none",
+    examples=(Example("None yet", takes=PageRequest(), gives=Page[OrderItem](items=[], next_cursor=None)),),
+)
+
+
+@list_orders.serves
+async def tell_orders(call: Call, request: PageRequest) -> Page[OrderItem]:
+    [before] = request.after(tuple[UUID]) or (LAST,)
+    items = [
+        OrderItem(
+            order_id=each.id,
+            organization_id=each.organization,
+            event_id=each.event_id,
+            state=each.state,
+            expires_at=each.expires_at,
+            currency=each.currency,
+            amount_minor=each.amount_minor,
+            created_at=each.created_at,
+        )
+        for each in await call.read(orders.list_own, before, request.limit + 1)
+    ]
+    return page_of(items, request.limit, key=lambda item: (item.order_id.uuid,))
+
+
+give_up = Contract(
+    id="EVT.ORDER.CANCEL",
+    version="1.0.0",
+    owner="events",
+    consumers=("web", "mobile"),
+    summary="Give up an order that is not paid: what was kept for you is free again.",
+    post="/api/me/orders/{orderId}/cancel",
+    takes=OwnRequest,
+    gives=OrderAnswer,
+    refuses=(errors.OrderNotFound, errors.OrderNotOpen),
+    audience=Audience.PERSON,
+    repeats="what is given up stays so",
+    order_key="orderId",
+    examples=(Example("Another's", takes=OwnRequest(order_id=SOME_ORDER), refuses=errors.OrderNotFound()),),
+)
+
+
+@give_up.serves
+async def cancel_order(call: Call, request: OwnRequest) -> OrderAnswer:
+    own = await _own(call, request.order_id)
+    cancelled = await call.batch(
+        cancel, Cancelling(call.caller, own.id, own.buyer), scope=Scope(own.organization, "give up an order")
+    )
+    return order_answer(cancelled, cancelled.changed_at)
+
+
+async def _own(call: Call, order: OrderId) -> Order:
+    found = await call.read(orders.find_own, order)
+    if found is None:
+        raise errors.OrderNotFound
+    return found
+
+
+async def _tell(call: Call, own: Order) -> OrderAnswer:
+    async def look(tx: Tx) -> OrderAnswer:
+        return order_answer((await orders.find_orders(tx, [own.id]))[own.id], tx.now)
+
+    return await call.read(look, scope=Scope(own.organization, "show an order to whoever placed it"))
+
+
+CONTRACTS: Final = (place_order, show_order, list_orders, give_up)

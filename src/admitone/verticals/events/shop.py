@@ -1,0 +1,62 @@
+"""Tickets, as finance sees them: what an order costs, and whether it may still be paid (FIN-017)."""
+
+from collections.abc import Sequence
+
+from admitone.finance.payments.api import SourceNotSold
+from admitone.finance.sources.port import Line, Offer, Wanted
+from admitone.kernel.db import Tx
+from admitone.kernel.errors import Refusal
+from admitone.kernel.ids import InvalidId
+from admitone.verticals.events import sales
+from admitone.verticals.events.model import AccessPolicy, Event, Order, OrderId, OrderState, TicketType, TicketTypeId
+from admitone.verticals.events.store import events as store
+from admitone.verticals.events.store import orders
+
+
+class TicketShop:
+    """Offers orders that are open, to whoever placed them, for as long as they are kept."""
+
+    async def offer(self, tx: Tx, wanted: Sequence[Wanted]) -> Sequence[Offer | Refusal]:
+        ids = [_order_id(each.source.id) for each in wanted]
+        placed = await orders.find_orders(tx, {own for own in ids if own})
+        events = {each.event_id for each in placed.values()}
+        known = await store.find_events(tx, events)
+        policies = await store.find_policies(tx, events)
+        types = await store.find_types(tx, {line.ticket_type for each in placed.values() for line in each.lines})
+        offers: list[Offer | Refusal] = []
+        for each, own in zip(wanted, ids, strict=True):
+            order = placed.get(own) if own else None
+            event = known[order.event_id] if order else None
+            if order is None or event is None or order.state is not OrderState.OPEN or sales.why_closed(event, tx.now):
+                offers.append(SourceNotSold())
+                continue
+            offers.append(_offer(each, order, event, policies[event.id], types))
+        return offers
+
+
+def _order_id(text: str) -> OrderId | None:
+    try:
+        return OrderId.parse(text)
+    except InvalidId:
+        return None
+
+
+def _offer(
+    wanted: Wanted, order: Order, event: Event, policy: AccessPolicy, types: dict[TicketTypeId, TicketType]
+) -> Offer:
+    kinds = [types[line.ticket_type] for line in order.lines]
+    return Offer(
+        source=wanted.source,
+        buyer=order.buyer,
+        currency=order.currency,
+        lines=tuple(Line(str(each.ticket_type), each.name, each.unit_price_minor, each.quantity) for each in order.lines),
+        expires_at=order.expires_at,
+        description=event.title,
+        subjects=(event.subject,),
+        guard_key=":".join([event.subject, *(str(each.id) for each in kinds[:1] if len(kinds) == 1)]),
+        # How many of each one person may have is counted by the stock; here, how often somebody takes for nothing.
+        free_per_person=max(each.free_per_person for each in kinds),
+        guest_allowed=order.is_guest and policy.guest_checkout_allowed,
+    )
+
+
