@@ -71,6 +71,8 @@ async def _look(tx: Tx, scans: Sequence[Scan]) -> "Door":
     door = Door(tokens)
     shown = [each for each in scans if door.own(each) is not None]
     door.before = await store.lock_entitlements(tx, shown, lambda each: door.own(each) or EntitlementId.new())
+    # Where a code leads never changes. Whether it is good may have changed while we waited for its right.
+    door.tokens = await token_store.find_by_digests(tx, door.tokens)
     door.standing = dict(door.before)
     used = [own for own, each in door.before.items() if each.entries]
     door.latest = await doors.find_latest(tx, used)

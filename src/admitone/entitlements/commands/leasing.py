@@ -138,6 +138,8 @@ async def synchronise(tx: Tx, syncs: Sequence[Sync]) -> list[Synced | Refusal]:
     rights = await store.lock_entitlements(
         tx, sorted({each.entitlement for each in tokens.values()}), lambda each: each
     )
+    # As at the door: whether a code is good is known once its right is held.
+    tokens = await token_store.find_by_digests(tx, tokens)
     book = Book(tx, leases, tokens, dict(rights))
     outcomes: dict[int, Synced] = {}
     for position, each in enumerate(syncs):
