@@ -2,12 +2,16 @@
 
 from datetime import UTC, datetime, timedelta
 
+import asyncpg
 import pytest
 
 from admitone.entitlements.commands.checking_in import consume
 from admitone.entitlements.commands.undoing import Undo, undo
 from admitone.entitlements.model import CheckinPolicy, Reason
+from admitone.kernel.db import Database
+from admitone.kernel.scope import Caller
 from tests.entitlements.rights import Hall, all_of
+from tests.people import a_person
 
 AUDITED = "SELECT actor_id, subject FROM kernel.audit_entry WHERE organization_id = $1 AND action = $2"
 TWICE = CheckinPolicy(allow_reentry=True, max_entries=3, reentry_minutes=15)
@@ -28,3 +32,17 @@ async def test_a_second_scan_names_the_entry_that_stands_and_not_one_that_was_ta
         hall, "SELECT refers_to FROM entitlements.checkin WHERE organization_id = $1 AND id = $2", said.checkin.uuid
     )
     assert row["refers_to"] == first.checkin.uuid
+
+
+@pytest.mark.covers("ENT-024")
+async def test_of_two_who_take_back_one_entry_at_once_the_log_names_the_one_who_did(
+    hall: Hall, database: Database, superuser: asyncpg.Connection
+):
+    entry = await hall.scan(await hall.code(await hall.grant()))
+    other = await a_person(database)
+    asked = [Undo(Caller(who.identity), entry.checkin, "WRONG_PERSON") for who in (hall.staff, other)]
+    done, refused = await database.run(hall.scope, lambda tx: undo(tx, asked))
+    assert done.scanner_id == hall.staff.identity.uuid
+    assert refused.reason == "NOT_THE_LATEST"
+    rows = await superuser.fetch(AUDITED, hall.organization.uuid, "entitlements.undo")
+    assert [row["actor_id"] for row in rows] == [hall.staff.identity.uuid]
