@@ -5,12 +5,15 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 import pytest
 
+from admitone.entitlements.codes import digest_of
 from admitone.entitlements.commands.checking_in import consume
+from admitone.entitlements.commands.leasing import LeaseWanted, LetIn, Sync, lease, synchronise
 from admitone.entitlements.commands.undoing import Undo, undo
-from admitone.entitlements.model import CheckinPolicy, Reason
+from admitone.entitlements.counting import count_doors
+from admitone.entitlements.model import CheckinPolicy, Place, Reason
 from admitone.kernel.db import Database
 from admitone.kernel.scope import Caller
-from tests.entitlements.rights import Hall, all_of
+from tests.entitlements.rights import EVENT, Hall, all_of
 from tests.people import a_person
 
 AUDITED = "SELECT actor_id, subject FROM kernel.audit_entry WHERE organization_id = $1 AND action = $2"
@@ -46,3 +49,16 @@ async def test_of_two_who_take_back_one_entry_at_once_the_log_names_the_one_who_
     assert refused.reason == "NOT_THE_LATEST"
     rows = await superuser.fetch(AUDITED, hall.organization.uuid, "entitlements.undo")
     assert [row["actor_id"] for row in rows] == [hall.staff.identity.uuid]
+
+
+@pytest.mark.covers("ENT-026")
+async def test_what_is_not_for_this_event_leaves_no_session_of_its_own_in_the_counts(hall: Hall):
+    other = await hall.grant(event_id="evt-secret", session_id="secret-session")
+    code = await hall.code(other)
+    assert (await hall.scan(code)).reason is Reason.WRONG_EVENT
+    wanted = LeaseWanted(hall.staff.caller, Place(EVENT, device="d"), 10)
+    given = await hall.submit(lease, wanted)
+    let_in = (LetIn("1", digest_of(code), datetime.now(UTC)),)
+    await hall.submit(synchronise, Sync(hall.staff.caller, given.id, "d", let_in))
+    counted = await hall.database.read(hall.scope, count_doors, EVENT)
+    assert [session for session, _, _ in counted.sessions] == [""]

@@ -133,11 +133,13 @@ def _row(
     reason: Reason | None,
     repeats: Entry | None,
 ) -> Checkin:
+    # Of what is for another event, nothing is said here.
+    session = entitlement.session_id if entitlement and reason is not Reason.WRONG_EVENT else None
     return Checkin(
         id=checkin.uuid,
         entitlement_id=entitlement.id.uuid if entitlement else None,
         event_id=scan.place.event_id or None,
-        session_id=scan.place.session_id or (entitlement.session_id if entitlement else None),
+        session_id=scan.place.session_id or session,
         source_type=entitlement.source.type if entitlement else None,
         action="ENTRY",
         admitted=reason is None,

@@ -209,11 +209,12 @@ def _row(
     at: datetime,
 ) -> Checkin:
     admitted = right is not None and incident not in STAYS_OUT
+    session = right.session_id if right and incident is not Incident.NOT_ON_LIST else None
     return Checkin(
         id=uuid7(),
         entitlement_id=right.id.uuid if right else None,
         event_id=lease.event_id,
-        session_id=lease.session_id or (right.session_id if right else None),
+        session_id=lease.session_id or session,
         source_type=right.source.type if right else None,
         action="ENTRY",
         admitted=admitted,
