@@ -62,3 +62,13 @@ async def test_what_is_not_for_this_event_leaves_no_session_of_its_own_in_the_co
     await hall.submit(synchronise, Sync(hall.staff.caller, given.id, "d", let_in))
     counted = await hall.database.read(hall.scope, count_doors, EVENT)
     assert [session for session, _, _ in counted.sessions] == [""]
+
+
+@pytest.mark.covers("ENT-031")
+async def test_the_same_synchronisation_twice_at_once_is_one(hall: Hall):
+    right = await hall.grant()
+    given = await hall.submit(lease, LeaseWanted(hall.staff.caller, Place(EVENT, device="d"), 10))
+    sync = Sync(hall.staff.caller, given.id, "d", (LetIn("1", digest_of(await hall.code(right)), datetime.now(UTC)),))
+    first, again = await hall.database.run(hall.scope, lambda tx: synchronise(tx, [sync, sync]))
+    assert [each.recorded[0].replayed for each in (first, again)] == [False, True]
+    assert (await hall.find(right.id)).entries == 1

@@ -148,7 +148,7 @@ async def synchronise(tx: Tx, syncs: Sequence[Sync]) -> list[Synced | Refusal]:
     await doors.write_entries(tx, [each for right, each in book.rights.items() if each != rights[right]])
     await doors.insert_checkins(tx, book.rows)
     await doors.count(tx, tallies_of(book.rows))
-    await lease_store.write_leases(tx, [book.leases[each.lease] for each in own])
+    await lease_store.write_leases(tx, [book.leases[each] for each in {each.lease for each in own}])
     return [outcomes.get(position) or LeaseNotFound() for position in range(len(syncs))]
 
 
