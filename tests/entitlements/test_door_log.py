@@ -72,3 +72,20 @@ async def test_the_same_synchronisation_twice_at_once_is_one(hall: Hall):
     first, again = await hall.database.run(hall.scope, lambda tx: synchronise(tx, [sync, sync]))
     assert [each.recorded[0].replayed for each in (first, again)] == [False, True]
     assert (await hall.find(right.id)).entries == 1
+
+
+@pytest.mark.covers("ENT-023", "ENT-031")
+async def test_an_entry_that_is_heard_of_late_makes_the_latest_no_earlier(hall: Hall):
+    right = await hall.grant(policy=TWICE)
+    code = await hall.code(right)
+    given = await hall.submit(lease, LeaseWanted(hall.staff.caller, Place(EVENT, device="d"), 10))
+    before = given.issued_at
+    online = await hall.at(before + timedelta(minutes=10), consume, hall.a_scan(code))
+    assert online.allow
+    sync = Sync(hall.staff.caller, given.id, "d", (LetIn("1", digest_of(code), before + timedelta(minutes=1)),))
+    await hall.at(before + timedelta(minutes=11), synchronise, sync)
+    after = await hall.find(right.id)
+    assert (after.consumed_at, after.last_entry_at) == (
+        before + timedelta(minutes=1),
+        before + timedelta(minutes=10),
+    )

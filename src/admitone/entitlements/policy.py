@@ -112,14 +112,14 @@ def _why_not_by(token: Token | None, now: datetime) -> Reason | None:
             return Reason.TOKEN_EXPIRED
 
 
-def entered(entitlement: Entitlement, now: datetime) -> Entitlement:
-    """After one more entry."""
+def entered(entitlement: Entitlement, at: datetime) -> Entitlement:
+    """After one more entry; it may be one of before the others, of which we hear late."""
     return msgspec.structs.replace(
         entitlement,
         entries=entitlement.entries + 1,
         entered=entitlement.entered + 1,
-        consumed_at=entitlement.consumed_at or now,
-        last_entry_at=now,
+        consumed_at=min(entitlement.consumed_at or at, at),
+        last_entry_at=max(entitlement.last_entry_at or at, at),
     )
 
 
