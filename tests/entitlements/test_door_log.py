@@ -89,3 +89,13 @@ async def test_an_entry_that_is_heard_of_late_makes_the_latest_no_earlier(hall: 
         before + timedelta(minutes=1),
         before + timedelta(minutes=10),
     )
+
+
+@pytest.mark.covers("ENT-010", "ENT-030")
+async def test_what_a_device_let_in_by_itself_is_audited_as_at_any_door(hall: Hall, superuser: asyncpg.Connection):
+    right = await hall.grant()
+    given = await hall.submit(lease, LeaseWanted(hall.staff.caller, Place(EVENT, device="d"), 10))
+    sync = Sync(hall.staff.caller, given.id, "d", (LetIn("1", digest_of(await hall.code(right)), datetime.now(UTC)),))
+    await hall.submit(synchronise, sync)
+    rows = await superuser.fetch(AUDITED, hall.organization.uuid, "entitlements.consume")
+    assert [row["subject"] for row in rows] == [str(right.id)]

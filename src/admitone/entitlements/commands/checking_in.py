@@ -38,6 +38,7 @@ from admitone.kernel import audit
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
+from admitone.kernel.scope import Caller
 
 
 @command()
@@ -54,7 +55,7 @@ async def consume(tx: Tx, scans: Sequence[Scan]) -> list[Verdict | Refusal]:
     tallies = tallies_of(rows)
     await watch(tx, open_scans, tallies, known)
     await doors.count(tx, tallies)
-    await audit.record(tx, [_audited(scan, row) for scan, row in zip(open_scans, rows, strict=True)])
+    await audit.record(tx, [audited(scan.caller, row) for scan, row in zip(open_scans, rows, strict=True)])
     for scan, (row, verdict) in zip(open_scans, decided, strict=True):
         tell(tx, scan, row, verdict)
     said = iter(verdict for _, verdict in decided)
@@ -197,10 +198,10 @@ def tallies_of(rows: Iterable[Checkin]) -> list[Tally]:
     return [msgspec.structs.replace(place, **sums[key]) for key, place in sorted(places.items())]
 
 
-def _audited(scan: Scan, row: Checkin) -> audit.Entry:
+def audited(caller: Caller, row: Checkin) -> audit.Entry:
     subject = str(EntitlementId(row.entitlement_id)) if row.entitlement_id else str(CheckinId(row.id))
     after = {"admitted": row.admitted, "checkinId": str(CheckinId(row.id)), "method": row.method.value}
-    return audit.Entry(scan.caller, "entitlements.consume", subject, row.reason_code, after=after)
+    return audit.Entry(caller, "entitlements.consume", subject, row.reason_code, after=after)
 
 
 def tell(tx: Tx, scan: Scan, row: Checkin, verdict: Verdict) -> None:

@@ -13,7 +13,7 @@ from uuid import UUID
 import msgspec
 
 from admitone.entitlements import policy
-from admitone.entitlements.commands.checking_in import tallies_of
+from admitone.entitlements.commands.checking_in import audited, tallies_of
 from admitone.entitlements.errors import LeaseNotFound
 from admitone.entitlements.facts import CheckinConsumed, CheckinIncident, of_checkin
 from admitone.entitlements.model import (
@@ -148,6 +148,7 @@ async def synchronise(tx: Tx, syncs: Sequence[Sync]) -> list[Synced | Refusal]:
     await doors.write_entries(tx, [each for right, each in book.rights.items() if each != rights[right]])
     await doors.insert_checkins(tx, book.rows)
     await doors.count(tx, tallies_of(book.rows))
+    await audit.record(tx, book.audited)
     await lease_store.write_leases(tx, [book.leases[each] for each in {each.lease for each in own}])
     return [outcomes.get(position) or LeaseNotFound() for position in range(len(syncs))]
 
@@ -167,6 +168,7 @@ class Book:
         self.leases = leases
         self.rights = rights
         self.rows: list[Checkin] = []
+        self.audited: list[audit.Entry] = []
 
     def take(self, sync: Sync, known: dict[tuple[UUID, str], Known]) -> Synced:
         recorded: list[Recorded] = []
@@ -194,6 +196,7 @@ class Book:
         self.leases[sync.lease] = msgspec.structs.replace(self.leases[sync.lease], entries_used=used + 1)
         row = _row(self._tx, sync, before, scan, token, right, incident, at)
         self.rows.append(row)
+        self.audited.append(audited(sync.caller, row))
         _tell(self._tx, sync.caller, row, incident)
         return row
 
