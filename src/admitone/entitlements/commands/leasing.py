@@ -186,7 +186,7 @@ class Book:
         token = self._tokens.get(scan.digest)
         right = self.rights.get(token.entitlement) if token else None
         used = self.leases[sync.lease].entries_used
-        incident = policy.incident_of(right, before, scan.at, used, self._tx.now)
+        incident = policy.incident_of(right, token, before, scan.at, used, self._tx.now)
         admitted = right is not None and incident not in STAYS_OUT
         at = min(max(scan.at, before.issued_at), self._tx.now)
         if right is not None and admitted:

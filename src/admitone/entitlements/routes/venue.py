@@ -22,7 +22,6 @@ from admitone.entitlements.commands.leasing import (
 from admitone.entitlements.errors import LeaseNotFound, LeaseOver, NoDevice
 from admitone.entitlements.model import (
     LIST_LIFE,
-    UNSYNCED_LIFE,
     CheckinId,
     EntitlementId,
     Incident,
@@ -90,7 +89,7 @@ class LeaseAnswer(Wire):
             gate=own.gate,
             issued_at=own.issued_at,
             expires_at=own.expires_at,
-            offline_until=min(own.expires_at, own.synced_at + UNSYNCED_LIFE),
+            offline_until=own.good_until,
             entries_allowed=own.entries_allowed,
             entries_used=own.entries_used,
             revoked_at=own.revoked_at,
@@ -245,7 +244,7 @@ async def codes(call: Call, request: CodesRequest) -> CodesAnswer:
         if own.revoked_at is not None or tx.now > min(own.expires_at, own.issued_at + LIST_LIFE):
             raise LeaseOver
         after = request.after.uuid if request.after else FIRST
-        return await store.list_codes(tx, Place(own.event_id, own.session_id), after, MOST_CODES)
+        return await store.list_codes(tx, own.place, after, MOST_CODES)
 
     listed = await call.read(page)
     is_last = len(listed) < MOST_CODES
