@@ -112,3 +112,17 @@ async def test_what_was_held_then_was_held_whatever_became_of_it_since(hall: Hal
     said = await own.back(10, (codes[released.id], 5), (codes[held_twice.id], 5))
     assert [each.incident for each in said] == [Incident.NOT_ACTIVE] * 2
     assert [(await hall.find(each.id)).entries for each in (released, held_twice)] == [0, 0]
+
+
+@pytest.mark.covers("ENT-030")
+async def test_being_in_touch_again_makes_up_for_no_time_without(hall: Hall):
+    own = await offline(hall)
+    in_time, out_of_time, after = [await hall.grant() for _ in range(3)]
+    assert await own.back(40) == []
+    said = await own.back(41, (first_code(in_time), 29), (first_code(out_of_time), 35), (first_code(after), 41))
+    assert [each.incident for each in said] == [None, Incident.OUT_OF_LEASE, Incident.OUT_OF_LEASE]
+    regular = await offline(hall)
+    for minutes in (20, 40, 60):
+        assert await regular.back(minutes) == []
+    [said_then] = await regular.back(70, (first_code(await hall.grant()), 69))
+    assert said_then.incident is None

@@ -179,7 +179,11 @@ class Book:
                 row = self._record(sync, before, scan)
                 known[sync.lease.uuid, scan.key] = Known(row.id, row.admitted, row.reason_code)
             recorded.append(_recorded(scan.key, known[sync.lease.uuid, scan.key], replayed=said is not None))
-        self.leases[sync.lease] = msgspec.structs.replace(self.leases[sync.lease], synced_at=self._tx.now)
+        # Whoever was away for too long was away: its lease ended then, and it fetches a new list.
+        expires_at = before.expires_at if self._tx.now <= before.good_until else before.good_until
+        self.leases[sync.lease] = msgspec.structs.replace(
+            self.leases[sync.lease], synced_at=self._tx.now, expires_at=expires_at
+        )
         return Synced(self.leases[sync.lease], tuple(recorded))
 
     def _record(self, sync: Sync, before: Lease, scan: LetIn) -> Checkin:

@@ -21,7 +21,6 @@ from admitone.entitlements.commands.leasing import (
 )
 from admitone.entitlements.errors import LeaseNotFound, LeaseOver, NoDevice
 from admitone.entitlements.model import (
-    LIST_LIFE,
     CheckinId,
     EntitlementId,
     Incident,
@@ -241,7 +240,7 @@ async def codes(call: Call, request: CodesRequest) -> CodesAnswer:
         own = await store.find_lease(tx, request.lease_id)
         if own is None or own.device != device:
             raise LeaseNotFound
-        if own.revoked_at is not None or tx.now > min(own.expires_at, own.issued_at + LIST_LIFE):
+        if own.revoked_at is not None or tx.now > own.good_until:
             raise LeaseOver
         after = request.after.uuid if request.after else FIRST
         return await store.list_codes(tx, own.place, after, MOST_CODES)
