@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
+import httpx
 import pytest
 
 from admitone.entitlements.codes import digest_of
@@ -19,8 +20,10 @@ from admitone.entitlements.commands.changing import (
 from admitone.entitlements.commands.leasing import LeaseWanted, LetIn, Recorded, Sync, Synced, lease, synchronise
 from admitone.entitlements.model import CheckinPolicy, Entitlement, Hold, Incident, Lease, Method, Place
 from admitone.kernel.ids import IdentityId
+from tests.entitlements.gates import NEVER_MADE, Gate, told
 from tests.entitlements.rights import EVENT, Hall
 from tests.entitlements.test_throttles import first_code
+from tests.entitlements.test_venue import a_device
 
 OFTEN = CheckinPolicy(allow_reentry=True, max_entries=3, reentry_minutes=15)
 
@@ -126,3 +129,21 @@ async def test_being_in_touch_again_makes_up_for_no_time_without(hall: Hall):
         assert await regular.back(minutes) == []
     [said_then] = await regular.back(70, (first_code(await hall.grant()), 69))
     assert said_then.incident is None
+
+
+@pytest.mark.covers("SAF-016", "ENT-034")
+async def test_a_scanner_that_is_closed_or_pauses_gets_no_list_to_go_on_by(hall: Hall, site: httpx.AsyncClient):
+    north = a_device(site, hall, "north")
+    before = await north.lease()
+    gate = Gate(site, hall, device=north.name)
+    for _ in range(10):
+        await gate.scan(NEVER_MADE)
+    wanted = {"entriesAllowed": 10, "idempotencyKey": "again"}
+    assert told(await north.ask("POST", f"events/{EVENT}/leases", json=wanted)) == (403, "STEP_UP_REQUIRED")
+    closed = a_device(site, hall, "closed")
+    lent = await closed.lease()
+    for _ in range(30):
+        await hall.scan(NEVER_MADE, device=closed.name)
+    assert told(await closed.ask("POST", f"events/{EVENT}/leases", json=wanted)) == (403, "SCANNER_CLOSED")
+    assert told(await closed.ask("GET", f"leases/{lent}/codes")) == (403, "SCANNER_CLOSED")
+    assert (await north.ask("GET", f"leases/{before}/codes")).status_code == 200

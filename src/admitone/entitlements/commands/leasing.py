@@ -14,7 +14,7 @@ import msgspec
 
 from admitone.entitlements import policy
 from admitone.entitlements.commands.checking_in import audited, tallies_of
-from admitone.entitlements.errors import LeaseNotFound
+from admitone.entitlements.errors import LeaseNotFound, ScannerClosed
 from admitone.entitlements.facts import CheckinConsumed, CheckinIncident, of_checkin
 from admitone.entitlements.model import (
     LIST_LIFE,
@@ -35,6 +35,7 @@ from admitone.entitlements.store import entitlements as store
 from admitone.entitlements.store import leases as lease_store
 from admitone.entitlements.store import tokens as token_store
 from admitone.entitlements.store.leases import Known
+from admitone.entitlements.store.scanners import find_closed
 from admitone.kernel import audit
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
@@ -88,7 +89,13 @@ class LeaseRevoking(msgspec.Struct, frozen=True):
 
 @command()
 async def lease(tx: Tx, wanted: Sequence[LeaseWanted]) -> list[Lease | Refusal]:
-    """A device of which two ask at once has what the last of them got."""
+    """Each, unless its device is closed. What the device had before is over; of two at once both stand, and count."""
+    closed = await find_closed(tx, {each.place.scanner for each in wanted})
+    given = iter(await _give(tx, [each for each in wanted if each.place.scanner not in closed]))
+    return [ScannerClosed() if each.place.scanner in closed else next(given) for each in wanted]
+
+
+async def _give(tx: Tx, wanted: Sequence[LeaseWanted]) -> list[Lease]:
     given = [
         Lease(
             id=LeaseId.new(),
@@ -113,7 +120,7 @@ async def lease(tx: Tx, wanted: Sequence[LeaseWanted]) -> list[Lease | Refusal]:
             for each, own in zip(wanted, given, strict=True)
         ],
     )
-    return [*given]
+    return given
 
 
 @command()
