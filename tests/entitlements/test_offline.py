@@ -18,11 +18,12 @@ from admitone.entitlements.commands.changing import (
     transfer,
 )
 from admitone.entitlements.commands.leasing import LeaseWanted, LetIn, Recorded, Sync, Synced, lease, synchronise
+from admitone.entitlements.kinds import Audience, TokenKind
 from admitone.entitlements.model import CheckinPolicy, Entitlement, Hold, Incident, Lease, Method, Place
 from admitone.kernel.ids import IdentityId
 from tests.entitlements.gates import NEVER_MADE, Gate, told
 from tests.entitlements.rights import EVENT, Hall
-from tests.entitlements.test_throttles import first_code
+from tests.entitlements.test_throttles import a_scanner, first_code
 from tests.entitlements.test_venue import a_device
 
 OFTEN = CheckinPolicy(allow_reentry=True, max_entries=3, reentry_minutes=15)
@@ -147,3 +148,38 @@ async def test_a_scanner_that_is_closed_or_pauses_gets_no_list_to_go_on_by(hall:
     assert told(await closed.ask("POST", f"events/{EVENT}/leases", json=wanted)) == (403, "SCANNER_CLOSED")
     assert told(await closed.ask("GET", f"leases/{lent}/codes")) == (403, "SCANNER_CLOSED")
     assert (await north.ask("GET", f"leases/{before}/codes")).status_code == 200
+
+
+@pytest.mark.covers("ENT-030")
+def test_what_is_good_for_one_use_is_never_let_in_without_asking():
+    with pytest.raises(ValueError, match="one use"):
+        TokenKind("coupon", timedelta(minutes=5), timedelta(0), Audience.MERCHANT, offline=True, single_use=True)
+
+
+@pytest.mark.covers("ENT-010", "ENT-031", "TEN-T08")
+async def test_of_a_device_whose_key_is_revoked_amid_its_queue_what_was_sent_stays_and_the_rest_is_refused(
+    hall: Hall, site: httpx.AsyncClient
+):
+    device, secret = await a_scanner(site, hall)
+    rights = await hall.grant_many(3)
+    headers, base = {"authorization": f"Bearer {secret}"}, f"/api/org/{hall.organization}/checkin"
+    wanted = {"entriesAllowed": 10, "idempotencyKey": "lease"}
+    given = (await site.post(f"{base}/events/{EVENT}/leases", json=wanted, headers=headers)).json()["lease"]
+
+    async def sync(*those: int, **more: str) -> httpx.Response:
+        let_in = [
+            {"key": str(each), "digest": digest_of(first_code(rights[each])).hex(), "at": given["issuedAt"]}
+            for each in those
+        ]
+        return await site.post(
+            f"{base}/leases/{given['leaseId']}/sync", json={"letIn": let_in}, headers=more or headers
+        )
+
+    assert [each["admitted"] for each in (await sync(0, 1)).json()["recorded"]] == [True, True]
+    revoked = await site.delete(f"/api/org/{hall.organization}/devices/{device}", headers=hall.staff.headers)
+    assert revoked.status_code == 204
+    assert told(await sync(0, 1, 2)) == (401, "UNAUTHENTICATED")
+    assert told(await sync(2, **hall.staff.headers, **{"x-device-id": "d"})) == (404, "LEASE_NOT_FOUND")
+    assert told(await sync(2, **hall.staff.headers, **{"x-device-id": device}))[0] == 400
+    assert [(await hall.find(each.id)).entries for each in rights] == [1, 1, 0]
+    assert (await hall.scan(first_code(rights[0]))).duplicate is not None
