@@ -8,6 +8,7 @@ from uuid import UUID
 
 import msgspec
 
+from admitone.entitlements.kinds import Audience
 from admitone.finance.sources.api import PaymentId, Source
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import Id, IdentityId, OrganizationId
@@ -253,6 +254,8 @@ class Place(msgspec.Struct, frozen=True):
     session_id: str | None = None
     gate: str = ""
     device: str = ""
+    audience: Audience = Audience.DOOR
+    """Who asks: a door is not shown what a shop owes, and a shop not what opens a door."""
 
     @property
     def scanner(self) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from admitone.entitlements.kinds import TokenKind
 from admitone.entitlements.model import (
     CheckinPolicy,
     Entitlement,
@@ -68,11 +69,18 @@ def default_of(source: SourceType, *, controlled: bool = True) -> CheckinPolicy:
 
 
 def why_not(
-    entitlement: Entitlement | None, token: Token | None, place: Place, way: Way, now: datetime
+    entitlement: Entitlement | None,
+    kind: TokenKind | None,
+    token: Token | None,
+    place: Place,
+    way: Way,
+    now: datetime,
 ) -> Reason | None:
-    """Why somebody may not come in here and now, if they may not."""
-    if entitlement is None:
+    """Why somebody may not come in here and now, if they may not. Whom a code is for follows from its kind (U-54)."""
+    if entitlement is None or kind is None:
         return Reason.INVALID_TOKEN
+    if kind.audience is not place.audience:
+        return Reason.WRONG_EVENT
     if elsewhere := _why_not_here(entitlement, place):
         return elsewhere
     if entitlement.status is not Status.ACTIVE:

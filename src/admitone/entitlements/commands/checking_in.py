@@ -101,7 +101,8 @@ class Door:
     def decide(self, tx: Tx, scan: Scan) -> tuple[Checkin, Verdict]:
         own, token = self.own(scan), self.token(scan)
         entitlement = self.standing.get(own) if own else None
-        reason = policy.why_not(entitlement, token, scan.place, scan.way, tx.now)
+        kind = KINDS().get(entitlement.kind) if entitlement else None
+        reason = policy.why_not(entitlement, kind, token, scan.place, scan.way, tx.now)
         checkin, repeats = CheckinId.new(), None
         if entitlement is not None and reason is None:
             entitlement = self._admit(entitlement, scan, checkin, token, tx)
