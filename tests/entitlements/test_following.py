@@ -7,11 +7,10 @@ import pytest
 from admitone.entitlements.commands.following import follow
 from admitone.entitlements.commands.granting import Activation, activate, grant
 from admitone.entitlements.model import Entitlement, Grant, Hold, Reason, Revocation, Status
-from admitone.finance.payments import api as payments
 from admitone.finance.refunds.api import Piece
 from admitone.finance.sources.api import PaymentId, SourceType
 from admitone.kernel.batch import Batcher
-from admitone.kernel.db import Database, Tx
+from admitone.kernel.db import Database
 from admitone.kernel.scope import Caller
 from tests.entitlements.rights import Hall
 from tests.finance.conftest import world as world
@@ -39,12 +38,8 @@ async def given(hall: Hall, payment: PaymentId, *lines: str, **more: Any) -> lis
 
 async def told(hall: Hall, payment: PaymentId, times: int = 2) -> None:
     """Whatever is told, as often as it is."""
-
-    async def look(tx: Tx) -> None:
-        await follow(tx, await payments.find_payments(tx, [payment]), {payment: Caller()})
-
     for _ in range(times):
-        await hall.database.run(hall.scope, look)
+        await hall.database.run(hall.scope, lambda tx: follow(tx, {payment: Caller()}))
 
 
 ENDS: dict[str, tuple[Status, frozenset[Hold], Revocation | None]] = {

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from admitone.entitlements.commands.following import follow
-from admitone.finance.payments import api as payments
 from admitone.finance.payments.facts import (
     ChargebackLost,
     ChargebackWon,
@@ -31,8 +30,7 @@ HEARD: Final[tuple[type[Fact], ...]] = (
 
 def _hears(fact: type[Fact]) -> Kind[Any]:
     async def hear(tx: Tx, told: Sequence[Delivered[Any]]) -> None:
-        callers = {each.payload.payment_id: each.caller for each in told}
-        await follow(tx, await payments.find_payments(tx, callers), callers)
+        await follow(tx, {each.payload.payment_id: each.caller for each in told})
 
     return Kind(f"entitlements.{fact.name.replace('.', '_')}", fact, hear, outside=False, priority=Priority.CRITICAL)
 

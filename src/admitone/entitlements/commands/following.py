@@ -2,7 +2,8 @@
 
 Promise (ENT-007, ENT-008): whatever is told, once, twice or in any order, the rights of a payment stand where the
 payment and its refunds say now. Who ordered that something goes back stops its use at once; that it went back takes it
-for good. A right that is granted looks at its payment first, so that what was disputed before is not let in after.
+for good. Money is looked at when its rights are held, so that who looked before and writes after cannot be: whatever
+changes later is told later. Whoever grants holds the payment, so that nothing of it changes unseen.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from admitone.entitlements.commands.changing import Move, held, revoked, write_m
 from admitone.entitlements.model import Entitlement, EntitlementId, Hold, Revocation
 from admitone.entitlements.policy import taken_by_money
 from admitone.entitlements.store import entitlements as store
-from admitone.finance.payments.api import Payment
+from admitone.finance.payments import api as payments
 from admitone.finance.refunds import api as refunds
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Tx
@@ -21,19 +22,18 @@ from admitone.kernel.scope import Caller
 BY_MONEY: Final = frozenset({Hold.DISPUTE, Hold.REFUND})
 
 
-async def follow(
-    tx: Tx, found: Mapping[PaymentId, Payment], callers: Mapping[PaymentId, Caller]
-) -> dict[EntitlementId, Entitlement]:
+async def follow(tx: Tx, callers: Mapping[PaymentId, Caller]) -> dict[EntitlementId, Entitlement]:
     """The rights of these payments, as they stand now."""
-    if not found:
-        return {}
-    rights = await store.list_of_payments(tx, found)
+    rights = await store.list_of_payments(tx, callers) if callers else []
     locked = await store.lock_entitlements(tx, rights, lambda each: each.id)
-    back = await refunds.find_going_back(tx, found)
+    if not locked:
+        return {}
+    statuses = await payments.find_statuses(tx, callers)
+    back = await refunds.find_going_back(tx, statuses)
     moves: list[Move] = []
-    for own, payment in found.items():
+    for own, status in statuses.items():
         own_rights = [each for each in locked.values() if each.payment_id == own]
-        taken = taken_by_money(own_rights, payment.status, back[own])
+        taken = taken_by_money(own_rights, status, back[own])
         said = [_move(callers[own], locked[each], why, tx) for each, why in taken.items()]
         moves += [each for each in said if each is not None]
     await write_moves(tx, moves)
