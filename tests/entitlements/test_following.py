@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from admitone.entitlements.commands.changing import Suspension, suspend
 from admitone.entitlements.commands.following import follow
 from admitone.entitlements.commands.granting import Activation, activate, grant
 from admitone.entitlements.model import Entitlement, Grant, Hold, Reason, Revocation, Status
@@ -133,3 +134,21 @@ async def test_a_refund_after_a_dispute_takes_it_for_good(world: World, hall: Ha
         await hear(world, payment)
         await told(hall, payment)
     assert (await hall.find(right.id)).revoked_for is Revocation.REFUND
+
+
+@pytest.mark.covers("ENT-007", "ENT-008")
+async def test_a_dispute_meanwhile_does_not_change_whose_ticket_goes_back(world: World, hall: Hall):
+    payment = await a_sale_of(world, *TWO)
+    [first, second] = await given(hall, payment, "adult", "adult")
+    await hall.submit(suspend, Suspension(hall.staff.caller, first.id, Hold.REFUND))
+    refund = await ask(world, payment, Piece("adult", 1))
+    await told(hall, payment)
+    charge = (await world.payment(payment)).charge_id
+    for act in ("dispute", "win"):
+        world.simulator.act(act, charge)
+        await hear(world, payment)
+        await told(hall, payment)
+    assert [(await hall.find(each.id)).held_for for each in (first, second)] == [{Hold.REFUND}, frozenset()]
+    await see_to(world, refund)
+    await told(hall, payment)
+    assert [(await hall.find(each.id)).status for each in (first, second)] == [Status.REVOKED, Status.ACTIVE]

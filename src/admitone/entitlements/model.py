@@ -47,14 +47,15 @@ ENTITLEMENT: Final = Lifecycle(
         Status.PENDING: (Status.ACTIVE, Status.SUSPENDED, Status.REVOKED, Status.EXPIRED),
         Status.ACTIVE: (Status.SUSPENDED, Status.REVOKED, Status.EXPIRED),
         Status.SUSPENDED: (Status.ACTIVE, Status.REVOKED, Status.EXPIRED),
-        # What is decided after its time is still decided: money that went back takes the right with it.
-        Status.EXPIRED: (Status.REVOKED,),
+        # What is decided after its time is still decided: money that went back takes the right with it. What is put
+        # off comes back as it was.
+        Status.EXPIRED: (Status.REVOKED, Status.PENDING, Status.ACTIVE, Status.SUSPENDED),
     },
 )
 
 
 class Hold(StrEnum):
-    """Why a right is suspended."""
+    """Why a right is suspended, or will be when it is given or comes back."""
 
     DISPUTE = "DISPUTE"
     REFUND = "REFUND"

@@ -2,7 +2,7 @@
 
 Promise (ENT-001, ENT-014): the door decides by the right, its copy of the policy and the clock, in one fixed order;
 nothing is asked of whatever the right came from. What a right stands at follows from what is known of its money and
-from why it is held, whatever came first.
+from why it is held, whatever came first; why it is held is remembered whatever it stands at.
 """
 
 from collections.abc import Collection, Sequence
@@ -133,18 +133,11 @@ def undone(entitlement: Entitlement, standing: Collection[datetime]) -> Entitlem
     )
 
 
-def status_of(
-    entitlement: Entitlement, held_for: Collection[Hold], revoked_for: Revocation | None, now: datetime
-) -> Status:
-    """Where a right stands that is held for this. What is revoked or over stays so; what was pending stays pending
-    until somebody activates it."""
-    if revoked_for is not None:
-        return Status.REVOKED
-    if entitlement.status in (Status.PENDING, Status.EXPIRED):
-        return entitlement.status
+def status_of(entitlement: Entitlement, now: datetime) -> Status:
+    """Where a right stands that was given and that nobody took back: by its time, and by what it is held for."""
     if now > entitlement.valid_until:
         return Status.EXPIRED
-    return Status.SUSPENDED if held_for else Status.ACTIVE
+    return Status.SUSPENDED if entitlement.held_for else Status.ACTIVE
 
 
 def seen_as(entitlement: Entitlement, now: datetime) -> Status:
@@ -182,22 +175,21 @@ def alarm(scans: int, refused: int) -> Alarm | None:
 
 def taken_by_money(
     rights: Sequence[Entitlement], status: PaymentStatus, back: GoneBack
-) -> dict[EntitlementId, Hold | Revocation | None]:
-    """What became of the money takes the right, holds it, or leaves it: the truth matrix (ENT-007)."""
+) -> dict[EntitlementId, frozenset[Hold] | Revocation]:
+    """What became of the money takes the right, or holds it for so much: the truth matrix (ENT-007)."""
     match status:
         case PaymentStatus.REFUNDED:
             return {each.id: Revocation.REFUND for each in rights}
         case PaymentStatus.CHARGEBACK_LOST:
             return {each.id: Revocation.CHARGEBACK for each in rights}
-    taken: dict[EntitlementId, Hold | Revocation | None] = {each.id: None for each in rights}
+    disputed = frozenset({Hold.DISPUTE} if status is PaymentStatus.DISPUTED else ())
+    taken: dict[EntitlementId, frozenset[Hold] | Revocation] = {each.id: disputed for each in rights}
     for line in {each.line_key for each in rights}:
         of_line = sorted((each for each in rights if each.line_key == line), key=_goes_first)
         gone = back.gone.get(line, 0)
         going = len(of_line) if back.whole_under_way else back.under_way.get(line, 0)
         taken |= {each.id: Revocation.REFUND for each in of_line[:gone]}
-        taken |= {each.id: Hold.REFUND for each in of_line[gone : gone + going]}
-    if status is PaymentStatus.DISPUTED:
-        taken |= {own: Hold.DISPUTE for own, each in taken.items() if not isinstance(each, Revocation)}
+        taken |= {each.id: disputed | {Hold.REFUND} for each in of_line[gone : gone + going]}
     return taken
 
 

@@ -40,8 +40,7 @@ async def follow(tx: Tx, callers: Mapping[PaymentId, Caller]) -> dict[Entitlemen
     return locked | {each.after.id: each.after for each in moves}
 
 
-def _move(caller: Caller, right: Entitlement, why: Hold | Revocation | None, tx: Tx) -> Move | None:
+def _move(caller: Caller, right: Entitlement, why: frozenset[Hold] | Revocation, tx: Tx) -> Move | None:
     if isinstance(why, Revocation):
         return revoked(caller, right, why)
-    holds = right.held_for - BY_MONEY | ({why} if why else frozenset())
-    return held(caller, right, holds, tx.now)
+    return held(caller, right, right.held_for - BY_MONEY | why, tx.now)

@@ -14,6 +14,7 @@ from admitone.entitlements.commands.following import follow
 from admitone.entitlements.errors import EntitlementNotActive
 from admitone.entitlements.facts import told_of
 from admitone.entitlements.model import Change, Changed, Entitlement, EntitlementId, Grant, Status
+from admitone.entitlements.policy import status_of
 from admitone.entitlements.port import KINDS
 from admitone.entitlements.store import entitlements as store
 from admitone.entitlements.store import tokens as token_store
@@ -69,7 +70,7 @@ async def activate(tx: Tx, activations: Sequence[Activation]) -> list[Entitlemen
 
     def decide(each: Activation, before: Entitlement) -> Move | Refusal | None:
         if before.status is Status.PENDING:
-            became = {"status": Status.ACTIVE, "payment_id": whose[each.entitlement]}
+            became = {"status": status_of(before, tx.now), "payment_id": whose[each.entitlement]}
             return Move.with_code(tx.now, each.caller, Change.ACTIVATED, before, None, **became)
         return None if before.status is Status.ACTIVE else EntitlementNotActive(status=before.status.value)
 
