@@ -14,7 +14,9 @@ from admitone.entitlements.model import Entitlement, EntitlementId, Hold, Revoca
 from admitone.entitlements.policy import taken_by_money
 from admitone.entitlements.store import entitlements as store
 from admitone.finance.payments import api as payments
+from admitone.finance.payments.api import Payment
 from admitone.finance.refunds import api as refunds
+from admitone.finance.refunds.api import GoneBack
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Tx
 from admitone.kernel.scope import Caller
@@ -38,6 +40,16 @@ async def follow(tx: Tx, callers: Mapping[PaymentId, Caller]) -> dict[Entitlemen
         moves += [each for each in said if each is not None]
     await write_moves(tx, moves)
     return locked | {each.after.id: each.after for each in moves}
+
+
+async def follow_held(
+    tx: Tx, held: Mapping[PaymentId, Payment], callers: Mapping[PaymentId, Caller]
+) -> dict[EntitlementId, Entitlement]:
+    """The same, of payments that are held. Where all of the money is here, what is given is as it was given, and nobody
+    who comes in on another right of the order waits."""
+    back = await refunds.find_going_back(tx, held) if held else {}
+    less = [own for own, each in held.items() if each.status not in payments.PAID or back[own] != GoneBack()]
+    return await follow(tx, {own: callers[own] for own in less})
 
 
 def _move(caller: Caller, right: Entitlement, why: frozenset[Hold] | Revocation, tx: Tx) -> Move | None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from admitone.entitlements.commands.changing import Move, change, fresh_tokens
-from admitone.entitlements.commands.following import follow
+from admitone.entitlements.commands.following import follow_held
 from admitone.entitlements.errors import EntitlementNotActive
 from admitone.entitlements.facts import told_of
 from admitone.entitlements.model import Change, Changed, Entitlement, EntitlementId, Grant, Status
@@ -42,7 +42,7 @@ class About(msgspec.Struct, frozen=True):
 @command()
 async def grant(tx: Tx, grants: Sequence[Grant]) -> list[Entitlement | Refusal]:
     """Each once, for whoever owns it by then."""
-    await payments.lock_payments(tx, [each for each in grants if each.payment])
+    held = await payments.lock_payments(tx, [each for each in grants if each.payment])
     users = await store.find_claimed(tx, {each.owner for each in grants})
     fresh = {each.emission_key: _entitlement(tx, each, users.get(each.owner, each.owner)) for each in reversed(grants)}
     new = await store.insert_entitlements(tx, [*fresh.values()])
@@ -55,7 +55,7 @@ async def grant(tx: Tx, grants: Sequence[Grant]) -> list[Entitlement | Refusal]:
     await store.insert_changes(tx, [_line(each, callers[each.emission_key], tx) for each in given])
     for each in given:
         tx.publish(callers[each.emission_key], told_of(Change.GRANTED, each, None))
-    standing = await follow(tx, {each.payment: each.caller for each in grants if each.payment})
+    standing = await follow_held(tx, held, {each.payment: each.caller for each in grants if each.payment})
     outcomes = [known.get(each.emission_key) or fresh[each.emission_key] for each in grants]
     return [standing.get(each.id, each) for each in outcomes]
 
@@ -66,7 +66,7 @@ async def activate(tx: Tx, activations: Sequence[Activation]) -> list[Entitlemen
     found = await store.find_entitlements(tx, {each.entitlement for each in activations})
     whose = {each.entitlement: each.payment or _payment_of(found.get(each.entitlement)) for each in activations}
     callers = {own: each.caller for each in activations if (own := whose[each.entitlement])}
-    await payments.lock_payments(tx, [About(own) for own in callers])
+    held = await payments.lock_payments(tx, [About(own) for own in callers])
 
     def decide(each: Activation, before: Entitlement) -> Move | Refusal | None:
         if before.status is Status.PENDING:
@@ -75,7 +75,7 @@ async def activate(tx: Tx, activations: Sequence[Activation]) -> list[Entitlemen
         return None if before.status is Status.ACTIVE else EntitlementNotActive(status=before.status.value)
 
     outcomes = await change(tx, activations, decide)
-    standing = await follow(tx, callers)
+    standing = await follow_held(tx, held, callers)
     return [each if isinstance(each, Refusal) else standing.get(each.id, each) for each in outcomes]
 
 

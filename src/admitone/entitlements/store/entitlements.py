@@ -1,7 +1,7 @@
 """Entitlements and their trail."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -13,6 +13,8 @@ from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.statements import Insert, Lock, columns
 
 Input = TypeVar("Input")
+AT_ONCE: Final = 250
+"""Rows that one UPDATE joins: its plan compares each with each."""
 
 COLUMNS = """organization_id, id, emission_key, source_type, source_id, line_key, payment_id, event_id, session_id,
            label, identity_id, kind, offline_allowed, status, held_for, revoked_for, valid_from, valid_until,
@@ -214,6 +216,11 @@ async def list_of_payments(tx: Tx, payments: Collection[PaymentId]) -> list[Enti
 async def write_standings(tx: Tx, before: Mapping[EntitlementId, int], after: Sequence[Entitlement]) -> None:
     """As they stand now; each still had the version that it was read with."""
     ordered = sorted(after, key=lambda each: each.id)
+    for start in range(0, len(ordered), AT_ONCE):
+        await _write_standings(tx, before, ordered[start : start + AT_ONCE])
+
+
+async def _write_standings(tx: Tx, before: Mapping[EntitlementId, int], ordered: Sequence[Entitlement]) -> None:
     [ids, *rest] = columns(
         ordered,
         *("id", "version", "owner", "payment_id", "status"),
