@@ -16,6 +16,12 @@ class EntitlementNotActive(Conflict):
     status: str
 
 
+class EntitlementNotPaid(Conflict):
+    """What would pay for this right has not been paid."""
+
+    code = "ENTITLEMENT_NOT_PAID"
+
+
 class PresenceNotConfirmable(Conflict):
     """Presence at this cannot be confirmed by whoever holds it."""
 
