@@ -173,3 +173,20 @@ async def test_what_nobody_paid_for_is_not_issued(world: World, hall: Hall, life
 async def test_what_is_free_is_issued(world: World, hall: Hall):
     [right] = await given(hall, await a_free_one(world))
     assert right.status is Status.ACTIVE
+
+
+@pytest.mark.covers("ENT-007", "ENT-025")
+async def test_with_a_pass_that_goes_back_go_all_its_days_and_no_other_pass(world: World, hall: Hall):
+    payment = await a_sale_of(world, *TWO)
+    days = {
+        (piece, day): await hall.grant(payment=payment, line_key="adult", piece=piece, session_id=day)
+        for day in ("fri", "sat")
+        for piece in (1, 2)
+    }
+    assert (await hall.scan(await hall.code(days[2, "fri"]), session_id="fri")).allow
+    refund = await ask(world, payment, Piece("adult", 1))
+    for standing in (Status.SUSPENDED, Status.REVOKED):
+        await told(hall, payment)
+        now = {own: (await hall.find(each.id)).status for own, each in days.items()}
+        assert now == {own: standing if own[0] == 1 else Status.ACTIVE for own in days}
+        await see_to(world, refund)

@@ -118,6 +118,7 @@ class Entitlement(msgspec.Struct, frozen=True):
     emission_key: str
     source: Source
     line_key: str
+    piece: int | None
     payment_id: PaymentId | None
     event_id: str | None
     session_id: str | None
@@ -164,6 +165,9 @@ class Grant(msgspec.Struct, frozen=True):
     event_id: str | None = None
     session_id: str | None = None
     payment: PaymentId | None = None
+    piece: int | None = None
+    """Which piece of the line it is a part of, such as one day of a pass: all of a piece go back together. Left out, it
+    is one by itself."""
     pending: bool = False
     """A place is kept until `activate`."""
 

@@ -184,19 +184,30 @@ def taken_by_money(
             return {each.id: Revocation.CHARGEBACK for each in rights}
     disputed = frozenset({Hold.DISPUTE} if status is PaymentStatus.DISPUTED else ())
     taken: dict[EntitlementId, frozenset[Hold] | Revocation] = {each.id: disputed for each in rights}
-    for line in {each.line_key for each in rights}:
-        of_line = sorted((each for each in rights if each.line_key == line), key=_goes_first)
+    for line, pieces in _pieces(rights).items():
         gone = back.gone.get(line, 0)
-        going = len(of_line) if back.whole_under_way else back.under_way.get(line, 0)
-        taken |= {each.id: Revocation.REFUND for each in of_line[:gone]}
-        taken |= {each.id: disputed | {Hold.REFUND} for each in of_line[gone : gone + going]}
+        going = len(pieces) if back.whole_under_way else back.under_way.get(line, 0)
+        taken |= {each.id: Revocation.REFUND for piece in pieces[:gone] for each in piece}
+        taken |= {each.id: disputed | {Hold.REFUND} for piece in pieces[gone : gone + going] for each in piece}
     return taken
 
 
-def _goes_first(each: Entitlement) -> tuple[bool, bool, bool, int]:
+def _pieces(rights: Sequence[Entitlement]) -> dict[str, list[list[Entitlement]]]:
+    """The pieces of each line, each with all that it gives, in the order in which they go back."""
+    lines: dict[str, dict[object, list[Entitlement]]] = {}
+    for each in rights:
+        own = each.id if each.piece is None else each.piece
+        lines.setdefault(each.line_key, {}).setdefault(own, []).append(each)
+    return {line: sorted(pieces.values(), key=_goes_first) for line, pieces in lines.items()}
+
+
+def _goes_first(piece: Sequence[Entitlement]) -> tuple[bool, bool, bool, int]:
     """Which of a line go back when only their number is known: those that are gone or on their way already, as whoever
     ordered it said; then those that nobody used, the last first."""
-    return (each.status is not Status.REVOKED, Hold.REFUND not in each.held_for, each.entries > 0, -each.id.uuid.int)
+    is_gone = all(each.status is Status.REVOKED for each in piece)
+    is_going = any(Hold.REFUND in each.held_for for each in piece)
+    is_used = any(each.entries for each in piece)
+    return (not is_gone, not is_going, is_used, -max(each.id.uuid.int for each in piece))
 
 
 def incident_of(

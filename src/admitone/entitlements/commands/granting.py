@@ -104,6 +104,7 @@ def _entitlement(tx: Tx, grant: Grant, owner: IdentityId) -> Entitlement:
         emission_key=grant.emission_key,
         source=grant.source,
         line_key=grant.line_key,
+        piece=grant.piece,
         payment_id=grant.payment,
         event_id=grant.event_id,
         session_id=grant.session_id,

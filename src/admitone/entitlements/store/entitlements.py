@@ -16,10 +16,10 @@ Input = TypeVar("Input")
 AT_ONCE: Final = 250
 """Rows that one UPDATE joins: its plan compares each with each."""
 
-COLUMNS = """organization_id, id, emission_key, source_type, source_id, line_key, payment_id, event_id, session_id,
-           label, identity_id, kind, offline_allowed, status, held_for, revoked_for, valid_from, valid_until,
-           policy_version, methods, max_entries, reentry_minutes, undo_minutes, entries, entered, duplicates,
-           consumed_at, last_entry_at, epoch, coded_until, version, created_at, changed_at"""
+COLUMNS = """organization_id, id, emission_key, source_type, source_id, line_key, piece, payment_id, event_id,
+           session_id, label, identity_id, kind, offline_allowed, status, held_for, revoked_for, valid_from,
+           valid_until, policy_version, methods, max_entries, reentry_minutes, undo_minutes, entries, entered,
+           duplicates, consumed_at, last_entry_at, epoch, coded_until, version, created_at, changed_at"""
 
 
 INSERT_ENTITLEMENTS = Insert(
@@ -30,6 +30,7 @@ INSERT_ENTITLEMENTS = Insert(
         "source_type": "text",
         "source_id": "text",
         "line_key": "text",
+        "piece": "integer",
         "payment_id": "uuid",
         "event_id": "text",
         "session_id": "text",
@@ -255,6 +256,7 @@ def entitlement_of(row: Record) -> Entitlement:
         emission_key=row["emission_key"],
         source=Source(SourceType(row["source_type"]), row["source_id"]),
         line_key=row["line_key"],
+        piece=row["piece"],
         payment_id=PaymentId(payment) if payment else None,
         event_id=row["event_id"],
         session_id=row["session_id"],
