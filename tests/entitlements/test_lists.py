@@ -233,7 +233,7 @@ async def test_names_are_for_people_who_may_let_in_and_every_search_is_written_d
     _, secret = await a_scanner(site, hall)
     assert told(await ask(site, hall, "zulmira", looker.headers)) == (403, "PERMISSION_DENIED")
     scanner = {"authorization": f"Bearer {secret}"}
-    assert told(await ask(site, hall, "zulmira", scanner)) == (403, "NAMES_ARE_FOR_PEOPLE")
+    assert told(await ask(site, hall, "zulmira", scanner)) == (403, "PEOPLE_ONLY")
     for words in ("zulmira", address):
         assert len((await ask(site, hall, words, desk.headers)).json()["items"]) == 1
     audited = [row for row in await all_of(hall, AUDITED) if row["action"] == "entitlements.search_holders"]
