@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import asyncpg
 import pytest
 
 from admitone.entitlements.commands.changing import Suspension, suspend
@@ -9,7 +10,8 @@ from admitone.entitlements.commands.following import follow
 from admitone.entitlements.commands.granting import Activation, activate, grant
 from admitone.entitlements.errors import EntitlementNotPaid
 from admitone.entitlements.model import Entitlement, Grant, Hold, Reason, Revocation, Status
-from admitone.finance.refunds.api import Piece
+from admitone.finance.payments.api import Status as PaymentStatus
+from admitone.finance.refunds.api import CANCELLATION, Piece
 from admitone.finance.sources.api import PaymentId, SourceType
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database
@@ -17,8 +19,20 @@ from admitone.kernel.scope import Caller
 from tests.entitlements.rights import Hall, all_of
 from tests.finance.conftest import world as world
 from tests.finance.lives import DISPUTE, FEES, LIVES, PAY, Deed, a_free_one, deed, hear, live
-from tests.finance.refunds.test_refunds import TWO, a_sale_of, ask, see_to
+from tests.finance.refunds.test_refunds import (
+    SUBJECT,
+    TWO,
+    a_sale_of,
+    applied,
+    ask,
+    its_duties,
+    planned,
+    see_to,
+    the_storm,
+    until_none_waits,
+)
 from tests.finance.world import World
+from tests.jobs import a_worker
 
 CREDENTIALS = (SourceType.TICKET_ORDER, SourceType.BOOKING, SourceType.PADEL_REGISTRATION)
 
@@ -190,3 +204,19 @@ async def test_with_a_pass_that_goes_back_go_all_its_days_and_no_other_pass(worl
         now = {own: (await hall.find(each.id)).status for own, each in days.items()}
         assert now == {own: standing if own[0] == 1 else Status.ACTIVE for own in days}
         await see_to(world, refund)
+
+
+@pytest.mark.covers("ENT-007")
+async def test_a_cancellation_takes_all_though_the_bank_keeps_what_was_paid_too_much(
+    world: World, hall: Hall, superuser: asyncpg.Connection
+):
+    """Whose payment is then refunded in part only, and the cancellation names no pieces."""
+    campaign = (deed("pay", amount=15_000), FEES)
+    payment = await live(world, campaign, 14_700, type=SourceType.COUPON_CAMPAIGN, subjects=(SUBJECT,))
+    [right] = await given(hall, payment)
+    await applied(world, await planned(world, CANCELLATION, the_storm()))
+    async with a_worker(world.database, its_duties()):
+        await until_none_waits(superuser, world, "('PLANNED', 'PENDING')")
+    await told(hall, payment)
+    assert (await world.payment(payment)).status is PaymentStatus.PARTIAL_REFUND
+    assert (await hall.find(right.id)).revoked_for is Revocation.REFUND

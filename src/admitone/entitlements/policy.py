@@ -185,7 +185,7 @@ def taken_by_money(
     disputed = frozenset({Hold.DISPUTE} if status is PaymentStatus.DISPUTED else ())
     taken: dict[EntitlementId, frozenset[Hold] | Revocation] = {each.id: disputed for each in rights}
     for line, pieces in _pieces(rights).items():
-        gone = back.gone.get(line, 0)
+        gone = len(pieces) if back.whole_gone else back.gone.get(line, 0)
         going = len(pieces) if back.whole_under_way else back.under_way.get(line, 0)
         taken |= {each.id: Revocation.REFUND for piece in pieces[:gone] for each in piece}
         taken |= {each.id: disputed | {Hold.REFUND} for piece in pieces[gone : gone + going] for each in piece}

@@ -97,8 +97,9 @@ class GoneBack(msgspec.Struct, frozen=True):
 
     gone: dict[str, int] = {}
     under_way: dict[str, int] = {}
+    whole_gone: bool = False
+    """A cancellation gave all that was left of it back."""
     whole_under_way: bool = False
-    """All that is left of it is."""
 
 
 class Refund(msgspec.Struct, frozen=True):

@@ -207,14 +207,14 @@ async def find_going_back(tx: Tx, payments: Collection[PaymentId]) -> dict[Payme
     """Of each, what went back and what is on its way."""
     gone: dict[PaymentId, dict[str, int]] = {each: {} for each in payments}
     under_way: dict[PaymentId, dict[str, int]] = {each: {} for each in payments}
-    whole: set[PaymentId] = set()
+    whole: dict[bool, set[PaymentId]] = {True: set(), False: set()}
     for row in await tx.fetch(FIND_GOING, sorted(each.uuid for each in payments)):
         payment, is_pending = PaymentId(row["payment_id"]), row["state"] == RefundState.PENDING
         if row["line_key"] is None:
-            whole |= {payment} if is_pending else set()
+            whole[is_pending].add(payment)
         else:
             (under_way if is_pending else gone)[payment][row["line_key"]] = row["quantity"]
-    return {each: GoneBack(gone[each], under_way[each], each in whole) for each in payments}
+    return {each: GoneBack(gone[each], under_way[each], each in whole[False], each in whole[True]) for each in payments}
 
 
 async def find_lines(tx: Tx, refunds: Collection[UUID]) -> dict[UUID, list[RefundLine]]:
