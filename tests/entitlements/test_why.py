@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
+from admitone.entitlements import explaining
 from admitone.entitlements.codes import code_of, digest_of
 from admitone.entitlements.commands.changing import (
     Disowning,
@@ -221,3 +222,17 @@ async def test_a_scanner_asks_at_the_door_and_nowhere_else(site: httpx.AsyncClie
     for code in (await hall.code(right), NEVER_MADE):
         asked = await site.post(f"{base}/why", json={"qrPayload": code}, headers=scanner)
         assert told(asked) == (403, "PEOPLE_ONLY")
+
+
+async def test_of_a_long_chain_its_end_is_told(site: httpx.AsyncClient, hall: Hall, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(explaining, "MOST", 2)
+    right = await hall.grant()
+    for _ in range(3):
+        await hall.submit(revoke_codes, Disowning(hall.staff.caller, right.id, "LOST"))
+    for code in (code_at(right, 1), code_at(right, 2), code_at(right, 4)):
+        await hall.scan(code)
+    answer = await ask(site, hall, right)
+    assert (answer["now"]["epoch"], answer["now"]["whyNotByCode"]) == (4, "ALREADY_CONSUMED")
+    assert [each["epoch"] for each in answer["codes"]] == [3, 4]
+    assert [each["number"] for each in answer["trail"]] == [3, 4]
+    assert [each["result"] for each in answer["scans"]] == ["denied", "admitted"]

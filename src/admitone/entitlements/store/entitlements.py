@@ -173,7 +173,7 @@ LIST_CHANGES = """
       FROM entitlements.change
      WHERE organization_id = $1
        AND entitlement_id = $2
-     ORDER BY number
+     ORDER BY number DESC
      LIMIT $3
 """
 
@@ -244,8 +244,9 @@ async def find_claimed(tx: Tx, owners: Collection[IdentityId]) -> dict[IdentityI
 
 
 async def list_changes(tx: Tx, entitlement: EntitlementId, most: int) -> list[Changed]:
+    """The latest, in their order."""
     rows = await tx.fetch(LIST_CHANGES, entitlement.uuid, most)
-    return [Changed(**dict(row)) for row in rows]
+    return [Changed(**dict(row)) for row in reversed(rows)]
 
 
 def entitlement_of(row: Record) -> Entitlement:
