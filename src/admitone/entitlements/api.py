@@ -17,7 +17,7 @@ from admitone.entitlements.commands.changing import (
 )
 from admitone.entitlements.commands.checking_in import consume
 from admitone.entitlements.commands.granting import Activation, activate, grant
-from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound
+from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound, EntitlementNotPaid
 from admitone.entitlements.kinds import TICKET, Audience, TokenKind
 from admitone.entitlements.model import (
     CheckinPolicy,
@@ -45,6 +45,7 @@ __all__ = (
     "EntitlementId",
     "EntitlementNotActive",
     "EntitlementNotFound",
+    "EntitlementNotPaid",
     "Grant",
     "Hold",
     "Method",
