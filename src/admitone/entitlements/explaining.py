@@ -24,7 +24,7 @@ from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Tx
 
 MOST: Final = 500
-"""Lines of each kind."""
+"""Lines of each kind: the latest."""
 
 
 class Money(msgspec.Struct, frozen=True):

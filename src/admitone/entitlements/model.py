@@ -48,18 +48,17 @@ ENTITLEMENT: Final = Lifecycle(
         Status.PENDING: (Status.ACTIVE, Status.SUSPENDED, Status.REVOKED, Status.EXPIRED),
         Status.ACTIVE: (Status.SUSPENDED, Status.REVOKED, Status.EXPIRED),
         Status.SUSPENDED: (Status.ACTIVE, Status.REVOKED, Status.EXPIRED),
-        # What is decided after its time is still decided: money that went back takes the right with it.
-        Status.EXPIRED: (Status.REVOKED,),
+        # What is decided after its time is still decided: money that went back takes the right with it. What is put
+        # off comes back as it was.
+        Status.EXPIRED: (Status.REVOKED, Status.PENDING, Status.ACTIVE, Status.SUSPENDED),
     },
 )
 
 
 class Hold(StrEnum):
-    """Why a right is suspended."""
+    """Why a right is suspended, or will be when it is given or comes back."""
 
     DISPUTE = "DISPUTE"
-    REFUND = "REFUND"
-    """The money is on its way back."""
     INVESTIGATION = "INVESTIGATION"
     FRAUD = "FRAUD"
 
@@ -118,6 +117,7 @@ class Entitlement(msgspec.Struct, frozen=True):
     emission_key: str
     source: Source
     line_key: str
+    piece: int | None
     payment_id: PaymentId | None
     event_id: str | None
     session_id: str | None
@@ -164,6 +164,9 @@ class Grant(msgspec.Struct, frozen=True):
     event_id: str | None = None
     session_id: str | None = None
     payment: PaymentId | None = None
+    piece: int | None = None
+    """Which piece of the line it is a part of, such as one day of a pass: all of a piece go back together. Left out, it
+    is one by itself."""
     pending: bool = False
     """A place is kept until `activate`."""
 

@@ -99,7 +99,7 @@ LIST_OF_RIGHT = f"""
       FROM entitlements.checkin
      WHERE organization_id = $1
        AND entitlement_id = $2
-     ORDER BY id
+     ORDER BY id DESC
      LIMIT $3
 """  # noqa: S608, of constants
 
@@ -163,8 +163,8 @@ async def find_checkins(tx: Tx, ids: Collection[CheckinId]) -> dict[CheckinId, C
 
 
 async def list_of_right(tx: Tx, entitlement: EntitlementId, most: int) -> list[Checkin]:
-    """All that happened with it, also what was refused, the first one first."""
-    return [checkin_of(row) for row in await tx.fetch(LIST_OF_RIGHT, entitlement.uuid, most)]
+    """The latest that happened with it, also what was refused, in its order."""
+    return [checkin_of(row) for row in reversed(await tx.fetch(LIST_OF_RIGHT, entitlement.uuid, most))]
 
 
 async def list_standing(tx: Tx, entitlements: Collection[EntitlementId]) -> dict[EntitlementId, list[Entry]]:
