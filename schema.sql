@@ -723,7 +723,7 @@ CREATE TABLE entitlements.change (
     actor_id uuid,
     cause_id uuid,
     correlation_id uuid NOT NULL,
-    CONSTRAINT change_kind_check CHECK ((kind = ANY (ARRAY['GRANTED'::text, 'ACTIVATED'::text, 'SUSPENDED'::text, 'RELEASED'::text, 'REVOKED'::text, 'EXPIRED'::text, 'TRANSFERRED'::text, 'CLAIMED'::text, 'RESCHEDULED'::text, 'CODES_REVOKED'::text]))),
+    CONSTRAINT change_kind_check CHECK ((kind = ANY (ARRAY['GRANTED'::text, 'ACTIVATED'::text, 'SUSPENDED'::text, 'RELEASED'::text, 'REVOKED'::text, 'EXPIRED'::text, 'TRANSFERRED'::text, 'CLAIMED'::text, 'RESCHEDULED'::text, 'RELAXED'::text, 'CODES_REVOKED'::text]))),
     CONSTRAINT change_number_check CHECK ((number > 0)),
     CONSTRAINT change_reason_check CHECK ((length(reason) <= 100))
 );
@@ -4745,6 +4745,7 @@ GRANT SELECT(id) ON TABLE entitlements.entitlement TO admitone_relay;
 
 -- Name: COLUMN entitlement.payment_id; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(payment_id) ON TABLE entitlements.entitlement TO admitone_app;
+GRANT SELECT(payment_id) ON TABLE entitlements.entitlement TO admitone_relay;
 
 -- Name: COLUMN entitlement.identity_id; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(identity_id) ON TABLE entitlements.entitlement TO admitone_app;

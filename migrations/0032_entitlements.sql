@@ -87,7 +87,7 @@ GRANT UPDATE (identity_id, payment_id, methods, max_entries, reentry_minutes, un
               consumed_at, last_entry_at, epoch, coded_until, version, changed_at)
     ON entitlements.entitlement TO admitone_app;
 GRANT SELECT ON entitlements.entitlement TO admitone_buyer;
-GRANT SELECT (organization_id, id, identity_id, status, valid_from, valid_until, coded_until, offline_allowed) ON entitlements.entitlement TO admitone_relay;
+GRANT SELECT (organization_id, id, identity_id, payment_id, status, valid_from, valid_until, coded_until, offline_allowed) ON entitlements.entitlement TO admitone_relay;
 
 
 -- TENANT: a code that shows a right, as its digest: the code itself is derived when it is shown and stands nowhere.
@@ -124,7 +124,8 @@ CREATE TABLE entitlements.change (
     entitlement_id  uuid        NOT NULL,
     number          integer     NOT NULL CHECK (number > 0),
     kind            text        NOT NULL CHECK (kind IN ('GRANTED', 'ACTIVATED', 'SUSPENDED', 'RELEASED', 'REVOKED', 'EXPIRED',
-                                                         'TRANSFERRED', 'CLAIMED', 'RESCHEDULED', 'CODES_REVOKED')),
+                                                         'TRANSFERRED', 'CLAIMED', 'RESCHEDULED', 'RELAXED',
+                                                         'CODES_REVOKED')),
     from_status     text,
     to_status       text        NOT NULL,
     reason          text        CHECK (length(reason) <= 100),

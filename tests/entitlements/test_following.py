@@ -8,7 +8,7 @@ import pytest
 from admitone.entitlements.commands.changing import Suspension, suspend
 from admitone.entitlements.commands.following import follow
 from admitone.entitlements.commands.granting import Activation, activate, grant
-from admitone.entitlements.errors import EntitlementNotPaid
+from admitone.entitlements.errors import NotPaid
 from admitone.entitlements.model import Entitlement, Grant, Hold, Reason, Revocation, Status
 from admitone.finance.payments.api import Status as PaymentStatus
 from admitone.finance.refunds.api import CANCELLATION, Piece
@@ -16,7 +16,7 @@ from admitone.finance.sources.api import PaymentId, SourceType
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database
 from admitone.kernel.scope import Caller
-from tests.entitlements.rights import Hall, all_of
+from tests.entitlements.rights import Hall
 from tests.finance.conftest import world as world
 from tests.finance.lives import DISPUTE, FEES, LIVES, PAY, Deed, a_free_one, deed, hear, live
 from tests.finance.refunds.test_refunds import (
@@ -169,20 +169,6 @@ async def test_a_dispute_meanwhile_does_not_change_whose_ticket_goes_back(world:
     assert [(await hall.find(each.id)).status for each in (first, second)] == [Status.REVOKED, Status.ACTIVE]
 
 
-@pytest.mark.covers("ENT-007", "ENT-018")
-@pytest.mark.parametrize(
-    "life", [(), (deed("expire"),), (deed("cancel"),), LIVES["late"], LIVES["too little"]], ids=str
-)
-async def test_what_nobody_paid_for_is_not_issued(world: World, hall: Hall, life: tuple[Deed, ...]):
-    payment = await live(world, life)
-    kept = await hall.grant(payment=payment, pending=True)
-    for command, said in ((grant, hall.a_grant(payment=payment)), (activate, Activation(Caller(), kept.id))):
-        with pytest.raises(EntitlementNotPaid):
-            await hall.submit(command, said)
-    assert (await hall.find(kept.id)).status is Status.PENDING
-    assert len(await all_of(hall, "SELECT FROM entitlements.entitlement WHERE organization_id = $1")) == 1
-
-
 @pytest.mark.covers("ENT-007")
 async def test_what_is_free_is_issued(world: World, hall: Hall):
     [right] = await given(hall, await a_free_one(world))
@@ -220,3 +206,27 @@ async def test_a_cancellation_takes_all_though_the_bank_keeps_what_was_paid_too_
     await told(hall, payment)
     assert (await world.payment(payment)).status is PaymentStatus.PARTIAL_REFUND
     assert (await hall.find(right.id)).revoked_for is Revocation.REFUND
+
+
+UNPAID: dict[str, tuple[Deed, ...]] = {
+    "begun": (),
+    "cancelled": (deed("cancel"),),
+    "paid too late": (deed("cancel"), deed("pay", late=True)),
+    "paid too late, and disputed": (deed("cancel"), deed("pay", late=True), DISPUTE),
+    "paid too little": (deed("pay", amount=4999),),
+}
+
+
+@pytest.mark.covers("ENT-018", "ENT-007")
+@pytest.mark.parametrize("life", UNPAID)
+async def test_what_nobody_has_paid_opens_no_door(world: World, hall: Hall, life: str):
+    payment = await live(world, UNPAID[life])
+    kept = await hall.grant(payment=payment, pending=True)
+    for command, each in (
+        (grant, hall.a_grant(payment=payment)),
+        (activate, Activation(Caller(), kept.id)),
+        (activate, Activation(Caller(), kept.id, PaymentId.new())),
+    ):
+        with pytest.raises(NotPaid):
+            await hall.submit(command, each)
+    assert (await hall.find(kept.id)).status is Status.PENDING

@@ -133,6 +133,7 @@ COUPON = TokenKind(
     offline=False,
     single_use=True,
 )
+SHOP = {"audience": Audience.MERCHANT}
 
 
 @pytest.mark.covers("ENT-009")
@@ -140,17 +141,20 @@ async def test_a_code_that_is_good_for_one_use_and_five_minutes_follows_its_own_
     with KINDS.wired({kind.name: kind for kind in (TICKET, COUPON)}):
         right = await a_long_one(hall, kind=COUPON.name)
         first = await shown(hall, right)
-        assert (await hall.scan(first)).allow
-        assert (await hall.scan(first)).reason is Reason.ALREADY_CONSUMED
+        assert (await hall.scan(first)).reason is Reason.WRONG_EVENT, "it opens no door"
+        assert (await hall.scan(first, **SHOP)).allow
+        assert (await hall.scan(first, **SHOP)).reason is Reason.ALREADY_CONSUMED
+        ticket = await hall.code(await hall.grant())
+        assert (await hall.scan(ticket, **SHOP)).reason is Reason.WRONG_EVENT, "and no ticket is worth anything there"
         second = await shown(hall, right)
         assert second != first
-        assert (await hall.scan(second)).allow
+        assert (await hall.scan(second, **SHOP)).allow
         third = await shown(hall, right)
         async with later(hall, database_url, minutes=6) as then:
             await fires(then, errands.renew_codes)
             assert (await hall.find(right.id)).epoch == 3, "nobody accepts it without asking, so nobody is in a hurry"
-            assert (await then.scan(third)).reason is Reason.TOKEN_EXPIRED
-            assert (await then.scan(await shown(then, right))).allow
+            assert (await then.scan(third, **SHOP)).reason is Reason.TOKEN_EXPIRED
+            assert (await then.scan(await shown(then, right), **SHOP)).allow
 
 
 @pytest.mark.covers("ENT-009")

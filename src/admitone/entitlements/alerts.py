@@ -79,7 +79,15 @@ SCANNER_CLOSED = AlertRule(
     "checkin-anomaly",
     "A scanner was closed: a fifth of what it was shown within ten minutes was refused.",
 )
-RULES: Final = (SLOW, DUPLICATES, DENIED, ANOMALY, SCANNER_CLOSED)
+STRAYED = AlertRule(
+    "entitlements.strayed",
+    AlertClass.TICKET,
+    Above(0),
+    OWNER,
+    "rights-strayed",
+    "Rights stood elsewhere than their payment says: somebody could enter who must not, or could not who may.",
+)
+RULES: Final = (SLOW, DUPLICATES, DENIED, ANOMALY, SCANNER_CLOSED, STRAYED)
 PACES: Final = (Pace("C03", SLOW),)
 
 SHARE: Final = Gauged(

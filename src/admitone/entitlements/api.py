@@ -3,11 +3,13 @@
 from admitone.entitlements.codes import digest_of
 from admitone.entitlements.commands.changing import (
     Disowning,
+    Relaxing,
     Release,
     Rescheduling,
     Revoking,
     Suspension,
     Transfer,
+    relax,
     release,
     reschedule,
     revoke,
@@ -17,7 +19,7 @@ from admitone.entitlements.commands.changing import (
 )
 from admitone.entitlements.commands.checking_in import consume
 from admitone.entitlements.commands.granting import Activation, activate, grant
-from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound, EntitlementNotPaid
+from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound, NotPaid
 from admitone.entitlements.kinds import TICKET, Audience, TokenKind
 from admitone.entitlements.model import (
     CheckinPolicy,
@@ -34,6 +36,7 @@ from admitone.entitlements.model import (
 )
 from admitone.entitlements.policy import default_of, doors_of
 from admitone.entitlements.store.entitlements import find_entitlements, list_of_payments, list_of_sources
+from admitone.entitlements.store.lists import Wanted, list_rights
 
 __all__ = (
     "TICKET",
@@ -45,11 +48,12 @@ __all__ = (
     "EntitlementId",
     "EntitlementNotActive",
     "EntitlementNotFound",
-    "EntitlementNotPaid",
     "Grant",
     "Hold",
     "Method",
+    "NotPaid",
     "Place",
+    "Relaxing",
     "Release",
     "Rescheduling",
     "Revocation",
@@ -60,6 +64,7 @@ __all__ = (
     "TokenKind",
     "Transfer",
     "Verdict",
+    "Wanted",
     "activate",
     "consume",
     "default_of",
@@ -69,6 +74,8 @@ __all__ = (
     "grant",
     "list_of_payments",
     "list_of_sources",
+    "list_rights",
+    "relax",
     "release",
     "reschedule",
     "revoke",

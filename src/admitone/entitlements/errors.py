@@ -16,10 +16,11 @@ class EntitlementNotActive(Conflict):
     status: str
 
 
-class EntitlementNotPaid(Conflict):
-    """What would pay for this right has not been paid."""
+class NotPaid(Conflict):
+    """What this right is for has not been paid."""
 
     code = "ENTITLEMENT_NOT_PAID"
+    next_step = "Grant it when its payment has succeeded."
 
 
 class PresenceNotConfirmable(Conflict):

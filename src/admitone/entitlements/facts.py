@@ -3,6 +3,7 @@
 from typing import Any, ClassVar, Final
 
 from admitone.entitlements.model import Change, Checkin, CheckinId, Entitlement, EntitlementId
+from admitone.finance.sources.api import PaymentId
 from admitone.kernel.facts import Fact
 from admitone.kernel.ids import IdentityId
 
@@ -76,6 +77,13 @@ class EntitlementClaimed(EntitlementFact, frozen=True):
 class EntitlementRescheduled(EntitlementFact, frozen=True):
     name = "entitlement.rescheduled"
     change = Change.RESCHEDULED
+
+
+class EntitlementRelaxed(EntitlementFact, frozen=True):
+    """It lets in by more ways, more often or for longer than when it was granted."""
+
+    name = "entitlement.relaxed"
+    change = Change.RELAXED
 
 
 class EntitlementCodesRevoked(EntitlementFact, frozen=True):
@@ -193,6 +201,17 @@ class ScannerOpened(Fact, frozen=True):
     reason_code: str
 
 
+class RightsStrayed(Fact, frozen=True):
+    """Rights did not stand where their payment says, and were put right (ENT-007)."""
+
+    name = "entitlement.strayed"
+    version = "1.0.0"
+    subject = ("PAYMENT", "payment_id")
+
+    payment_id: PaymentId
+    entitlements: tuple[EntitlementId, ...]
+
+
 FACTS: Final[tuple[type[Fact], ...]] = (
     *BY_CHANGE.values(),
     CheckinConsumed,
@@ -202,4 +221,5 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     CheckinIncident,
     CheckinAnomaly,
     ScannerOpened,
+    RightsStrayed,
 )

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import msgspec
 
+from admitone.entitlements.kinds import Audience
 from admitone.finance.sources.api import PaymentId, Source
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import Id, IdentityId, OrganizationId
@@ -212,6 +213,7 @@ class Change(StrEnum):
     TRANSFERRED = "TRANSFERRED"
     CLAIMED = "CLAIMED"
     RESCHEDULED = "RESCHEDULED"
+    RELAXED = "RELAXED"
     CODES_REVOKED = "CODES_REVOKED"
 
 
@@ -258,6 +260,8 @@ class Place(msgspec.Struct, frozen=True):
     session_id: str | None = None
     gate: str = ""
     device: str = ""
+    audience: Audience = Audience.DOOR
+    """Who asks: a door is not shown what a shop owes, and a shop not what opens a door."""
 
     @property
     def scanner(self) -> tuple[str, str]:
@@ -353,6 +357,12 @@ class Tally(msgspec.Struct, frozen=True):
     denied: int = 0
 
 
+LIST_LIFE: Final = timedelta(hours=2)
+"""How long a list of codes may be used at all (ENT-030)."""
+UNSYNCED_LIFE: Final = timedelta(minutes=30)
+"""How long without having been in touch."""
+
+
 class Lease(msgspec.Struct, frozen=True):
     id: LeaseId
     device: str
@@ -366,6 +376,15 @@ class Lease(msgspec.Struct, frozen=True):
     entries_allowed: int
     entries_used: int
     revoked_at: datetime | None = None
+
+    @property
+    def place(self) -> Place:
+        return Place(self.event_id, self.session_id, self.gate, self.device)
+
+    @property
+    def good_until(self) -> datetime:
+        """Unless its device is in touch before."""
+        return min(self.expires_at, self.synced_at + UNSYNCED_LIFE)
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -389,6 +408,9 @@ class Incident(StrEnum):
     """Somebody had come in on it before."""
     NOT_ON_LIST = "NOT_ON_LIST"
     NOT_ACTIVE = "NOT_ACTIVE_THEN"
+    """The right, or the code that was shown, had been taken back."""
+    NOT_VALID = "NOT_VALID_THEN"
+    """Before or after its time, or by a code that was over."""
     OFFLINE_NOT_ALLOWED = "OFFLINE_NOT_ALLOWED"
     OUT_OF_LEASE = "OUT_OF_LEASE"
     OVER_LEASE = "OVER_LEASE"
@@ -400,12 +422,6 @@ STAYS_OUT: Final = frozenset(
     {Incident.DUPLICATE, Incident.NOT_ON_LIST, Incident.NOT_ACTIVE, Incident.OFFLINE_NOT_ALLOWED}
 )
 """No right was used by it. With the others somebody used their own, past what the device was allowed."""
-
-
-LIST_LIFE: Final = timedelta(hours=2)
-"""How long a list of codes may be used at all (ENT-030)."""
-UNSYNCED_LIFE: Final = timedelta(minutes=30)
-"""How long without having been in touch."""
 
 
 def codes_of(tokens: Sequence[Token], now: datetime) -> list[Token]:

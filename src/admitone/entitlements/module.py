@@ -1,6 +1,6 @@
 """The manifest of entitlements."""
 
-from admitone.entitlements import alerts, errands, handlers, routes
+from admitone.entitlements import alerts, comparing, errands, handlers, routes
 from admitone.entitlements.facts import FACTS, CheckinAnomaly
 from admitone.entitlements.model import ENTITLEMENT
 from admitone.entitlements.port import KINDS
@@ -14,13 +14,14 @@ MODULE = Module(
     contracts=routes.CONTRACTS,
     permissions=routes.PERMISSIONS,
     limits=routes.LIMITS,
-    jobs=(*handlers.JOBS, *errands.JOBS, alerts.tell_of_anomaly),
+    jobs=(*handlers.JOBS, *errands.JOBS, *comparing.JOBS, alerts.tell_of_anomaly),
     subscriptions=(
         *handlers.SUBSCRIPTIONS,
         *errands.SUBSCRIPTIONS,
+        *comparing.SUBSCRIPTIONS,
         Subscription(CheckinAnomaly, alerts.tell_of_anomaly),
     ),
-    schedules=errands.SCHEDULES,
+    schedules=(*errands.SCHEDULES, *comparing.SCHEDULES),
     alerts=alerts.RULES,
     sights=(alerts.DOORS,),
     paces=alerts.PACES,
@@ -43,6 +44,7 @@ MODULE = Module(
         "store.wallets.LIST_PAST",
         "store.sweeping.LIST_UNCODED",
         "store.sweeping.LIST_OVER",
+        "store.sweeping.LIST_PAID",
         "store.sweeping.LIST_OF_OWNER",
         "store.scanners.SUM_EVERYWHERE",
         "store.scanners.LIST_CLOSED_EVERYWHERE",

@@ -12,8 +12,8 @@ from typing import Final
 
 import msgspec
 
+from admitone.entitlements.kinds import TokenKind
 from admitone.entitlements.model import (
-    UNSYNCED_LIFE,
     CheckinPolicy,
     Entitlement,
     EntitlementId,
@@ -30,6 +30,7 @@ from admitone.entitlements.model import (
     Way,
     codes_of,
 )
+from admitone.finance.payments.api import Payment
 from admitone.finance.payments.api import Status as PaymentStatus
 from admitone.finance.refunds.api import GoneBack
 from admitone.finance.sources.api import SourceType
@@ -69,24 +70,40 @@ def default_of(source: SourceType, *, controlled: bool = True) -> CheckinPolicy:
 
 
 def why_not(
-    entitlement: Entitlement | None, token: Token | None, place: Place, way: Way, now: datetime
+    entitlement: Entitlement | None,
+    kind: TokenKind | None,
+    token: Token | None,
+    place: Place,
+    way: Way,
+    now: datetime,
 ) -> Reason | None:
-    """Why somebody may not come in here and now, if they may not."""
-    if entitlement is None:
+    """Why somebody may not come in here and now, if they may not. Whom a code is for follows from its kind (U-54)."""
+    if entitlement is None or kind is None:
         return Reason.INVALID_TOKEN
-    if (entitlement.event_id or "") != place.event_id:
+    if kind.audience is not place.audience:
         return Reason.WRONG_EVENT
-    if place.session_id is not None and entitlement.session_id not in (None, place.session_id):
-        return Reason.WRONG_SESSION
+    if elsewhere := _why_not_here(entitlement, place):
+        return elsewhere
     if entitlement.status is not Status.ACTIVE:
         return Reason.ENTITLEMENT_NOT_ACTIVE
     if now < entitlement.valid_from:
         return Reason.NOT_YET_VALID
     if now > entitlement.valid_until:
         return Reason.NO_LONGER_VALID
-    if (Method.MANUAL if way is Way.MANUAL else METHOD_OF[entitlement.source.type]) not in entitlement.methods:
-        return Reason.METHOD_NOT_ALLOWED
-    return _why_not_again(entitlement, now) or _why_not_by(token, now)
+    return _why_not_so(entitlement, way) or _why_not_again(entitlement, now) or _why_not_by(token, now)
+
+
+def _why_not_here(entitlement: Entitlement, place: Place) -> Reason | None:
+    if (entitlement.event_id or "") != place.event_id:
+        return Reason.WRONG_EVENT
+    if place.session_id is not None and entitlement.session_id not in (None, place.session_id):
+        return Reason.WRONG_SESSION
+    return None
+
+
+def _why_not_so(entitlement: Entitlement, way: Way) -> Reason | None:
+    method = Method.MANUAL if way is Way.MANUAL else METHOD_OF[entitlement.source.type]
+    return None if method in entitlement.methods else Reason.METHOD_NOT_ALLOWED
 
 
 def _why_not_again(entitlement: Entitlement, now: datetime) -> Reason | None:
@@ -112,14 +129,25 @@ def _why_not_by(token: Token | None, now: datetime) -> Reason | None:
             return Reason.TOKEN_EXPIRED
 
 
-def entered(entitlement: Entitlement, now: datetime) -> Entitlement:
-    """After one more entry."""
+def entered(entitlement: Entitlement, at: datetime) -> Entitlement:
+    """After one more entry; it may be one of before the others, of which we hear late."""
     return msgspec.structs.replace(
         entitlement,
         entries=entitlement.entries + 1,
         entered=entitlement.entered + 1,
-        consumed_at=entitlement.consumed_at or now,
-        last_entry_at=now,
+        consumed_at=min(entitlement.consumed_at or at, at),
+        last_entry_at=max(entitlement.last_entry_at or at, at),
+    )
+
+
+def relaxed(entitlement: Entitlement, policy: CheckinPolicy) -> Entitlement:
+    """By the later policy where it allows more, by what it was granted under where that did (ENT-015)."""
+    return msgspec.structs.replace(
+        entitlement,
+        methods=entitlement.methods | frozenset(policy.methods),
+        max_entries=max(entitlement.max_entries, policy.entries),
+        reentry_minutes=max(entitlement.reentry_minutes, policy.reentry_minutes),
+        undo_minutes=max(entitlement.undo_minutes, policy.undo_minutes),
     )
 
 
@@ -173,6 +201,11 @@ def alarm(scans: int, refused: int) -> Alarm | None:
     return Alarm.WARN if refused * 100 >= scans * WARN_PERCENT else None
 
 
+def is_unpaid(payment: Payment | None) -> bool:
+    """Whether its money did not come, or paid for nothing, whatever became of it since."""
+    return payment is None or not payment.applied
+
+
 def taken_by_money(
     rights: Sequence[Entitlement], status: PaymentStatus, back: GoneBack
 ) -> dict[EntitlementId, frozenset[Hold] | Revocation]:
@@ -182,6 +215,11 @@ def taken_by_money(
             return {each.id: Revocation.REFUND for each in rights}
         case PaymentStatus.CHARGEBACK_LOST:
             return {each.id: Revocation.CHARGEBACK for each in rights}
+        case PaymentStatus.FAILED | PaymentStatus.CANCELLED | PaymentStatus.EXPIRED:
+            # A place may still be kept for whoever tries again.
+            return {
+                each.id: frozenset() if each.status is Status.PENDING else Revocation.CANCELLATION for each in rights
+            }
     disputed = frozenset({Hold.DISPUTE} if status is PaymentStatus.DISPUTED else ())
     taken: dict[EntitlementId, frozenset[Hold] | Revocation] = {each.id: disputed for each in rights}
     for line, pieces in _pieces(rights).items():
@@ -211,21 +249,37 @@ def _goes_first(piece: Sequence[Entitlement]) -> tuple[bool, bool, bool, int]:
 
 
 def incident_of(
-    entitlement: Entitlement | None, lease: Lease, at: datetime, entries_before: int, now: datetime
+    entitlement: Entitlement | None, token: Token | None, lease: Lease, at: datetime, entries_before: int, now: datetime
 ) -> Incident | None:
-    """What is wrong with an entry that a device let in by itself, if anything is."""
-    if entitlement is None or entitlement.event_id != lease.event_id:
+    """What is wrong with an entry that a device let in by itself, if anything is: by the rules of the door, as they
+    were at that instant."""
+    if entitlement is None or token is None or _why_not_here(entitlement, lease.place):
+        return Incident.NOT_ON_LIST
+    if _why_not_so(entitlement, Way.QR):
         return Incident.NOT_ON_LIST
     if not entitlement.offline_allowed:
         return Incident.OFFLINE_NOT_ALLOWED
-    if entitlement.status is not Status.ACTIVE and entitlement.changed_at <= at:
+    # Whatever ends a right or passes it on ends its codes: they know since when, also if it is good again by now.
+    is_called_back = token.revoked_at is not None and token.revoked_at <= at
+    if is_called_back or (entitlement.status is not Status.ACTIVE and entitlement.changed_at <= at):
         return Incident.NOT_ACTIVE
-    if entitlement.entries >= entitlement.max_entries:
+    if _why_not_again(entitlement, min(at, now)):
         return Incident.DUPLICATE
+    return _past_lease(lease, at, now) or _past_window(entitlement, token, at) or _past_count(lease, entries_before)
+
+
+def _past_lease(lease: Lease, at: datetime, now: datetime) -> Incident | None:
     if at > now + SKEW:
         return Incident.CLOCK_AHEAD
     if lease.revoked_at is not None and at > lease.revoked_at:
         return Incident.LEASE_REVOKED
-    if not lease.issued_at - SKEW <= at <= min(lease.expires_at, lease.synced_at + UNSYNCED_LIFE):
-        return Incident.OUT_OF_LEASE
+    return None if lease.issued_at - SKEW <= at <= lease.good_until else Incident.OUT_OF_LEASE
+
+
+def _past_window(entitlement: Entitlement, token: Token, at: datetime) -> Incident | None:
+    is_open = entitlement.valid_from <= at <= entitlement.valid_until
+    return None if is_open and at < token.valid_until else Incident.NOT_VALID
+
+
+def _past_count(lease: Lease, entries_before: int) -> Incident | None:
     return Incident.OVER_LEASE if entries_before >= lease.entries_allowed else None

@@ -7,7 +7,7 @@ what begins it anew begins with a code that nobody has seen. REVOKED never retur
 
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import msgspec
 
@@ -17,6 +17,7 @@ from admitone.entitlements.facts import told_of
 from admitone.entitlements.model import (
     Change,
     Changed,
+    CheckinPolicy,
     Entitlement,
     EntitlementId,
     Hold,
@@ -24,7 +25,7 @@ from admitone.entitlements.model import (
     Status,
     Token,
 )
-from admitone.entitlements.policy import status_of
+from admitone.entitlements.policy import relaxed, status_of
 from admitone.entitlements.port import KINDS
 from admitone.entitlements.store import entitlements as store
 from admitone.entitlements.store import tokens as token_store
@@ -33,6 +34,9 @@ from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.scope import Caller
+
+COPIED: Final = ("methods", "max_entries", "reentry_minutes", "undo_minutes")
+"""What a right has of the policy that it was granted under."""
 
 
 class Move(msgspec.Struct, frozen=True):
@@ -124,6 +128,15 @@ class Rescheduling(msgspec.Struct, frozen=True):
     valid_until: datetime
 
 
+class Relaxing(msgspec.Struct, frozen=True):
+    """The policy lets in by more than when it was granted. Where it lets in by less, the right stays as it was."""
+
+    caller: Caller
+    entitlement: EntitlementId
+    policy: CheckinPolicy
+    policy_version: int
+
+
 class Disowning(msgspec.Struct, frozen=True):
     """Its codes may be in the wrong hands: all of them end, and the next one is new."""
 
@@ -197,6 +210,20 @@ async def reschedule(tx: Tx, reschedulings: Sequence[Rescheduling]) -> list[Enti
         return Move.with_code(tx.now, each.caller, Change.RESCHEDULED, before, status=back, **window)
 
     return await change(tx, reschedulings, move)
+
+
+@command()
+async def relax(tx: Tx, relaxings: Sequence[Relaxing]) -> list[Entitlement | Refusal]:
+    """`policy_version` stays that under which it was granted; the trail names the one that relaxed it (ENT-015)."""
+
+    def move(each: Relaxing, before: Entitlement) -> Move | Refusal | None:
+        after = relaxed(before, each.policy)
+        if after == before or before.status in (Status.REVOKED, Status.EXPIRED):
+            return None
+        became = {name: getattr(after, name) for name in COPIED}
+        return Move.of(each.caller, Change.RELAXED, before, f"policy {each.policy_version}", **became)
+
+    return await change(tx, relaxings, move)
 
 
 @command()

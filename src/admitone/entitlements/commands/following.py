@@ -6,7 +6,7 @@ for good. Money is looked at when its rights are held, so that who looked before
 changes later is told later. Whoever grants holds the payment, so that nothing of it changes unseen.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from admitone.entitlements.commands.changing import Move, held, revoked, write_moves
@@ -30,14 +30,7 @@ async def follow(tx: Tx, callers: Mapping[PaymentId, Caller]) -> dict[Entitlemen
     locked = await store.lock_entitlements(tx, rights, lambda each: each.id)
     if not locked:
         return {}
-    statuses = await payments.find_statuses(tx, callers)
-    back = await refunds.find_going_back(tx, statuses)
-    moves: list[Move] = []
-    for own, status in statuses.items():
-        own_rights = [each for each in locked.values() if each.payment_id == own]
-        taken = taken_by_money(own_rights, status, back[own])
-        said = [_move(callers[own], locked[each], why, tx) for each, why in taken.items()]
-        moves += [each for each in said if each is not None]
+    moves = await _moves(tx, locked.values(), callers)
     await write_moves(tx, moves)
     return locked | {each.after.id: each.after for each in moves}
 
@@ -50,6 +43,30 @@ async def follow_held(
     back = await refunds.find_going_back(tx, held) if held else {}
     less = [own for own, each in held.items() if each.status not in payments.PAID or back[own] != GoneBack()]
     return await follow(tx, {own: callers[own] for own in less})
+
+
+async def find_strayed(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, list[EntitlementId]]:
+    """Rights of these payments that do not stand where their payment says."""
+    rights = await store.list_of_payments(tx, ids)
+    strayed: dict[PaymentId, list[EntitlementId]] = {}
+    for move in await _moves(tx, rights, dict.fromkeys(ids, Caller())):
+        if move.before.payment_id:
+            strayed.setdefault(move.before.payment_id, []).append(move.before.id)
+    return strayed
+
+
+async def _moves(tx: Tx, rights: Iterable[Entitlement], callers: Mapping[PaymentId, Caller]) -> list[Move]:
+    statuses = await payments.find_statuses(tx, callers)
+    back = await refunds.find_going_back(tx, statuses)
+    of_payment: dict[PaymentId | None, dict[EntitlementId, Entitlement]] = {}
+    for each in rights:
+        of_payment.setdefault(each.payment_id, {})[each.id] = each
+    moves: list[Move | None] = []
+    for own, status in statuses.items():
+        own_rights = of_payment.get(own, {})
+        taken = taken_by_money([*own_rights.values()], status, back[own])
+        moves += [_move(callers[own], own_rights[each], why, tx) for each, why in taken.items()]
+    return [each for each in moves if each is not None]
 
 
 def _move(caller: Caller, right: Entitlement, why: frozenset[Hold] | Revocation, tx: Tx) -> Move | None:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, TypeVar
 from uuid import UUID
 
-import msgspec
-
 from admitone.entitlements.model import Changed, Entitlement, EntitlementId, Hold, Method, Revocation, Status, Token
 from admitone.finance.sources.api import PaymentId, Source, SourceType
 from admitone.kernel.db import Record, Tx
@@ -131,13 +129,15 @@ FIND_OF_PAYMENTS = f"""
 WRITE_STANDINGS = """
     UPDATE entitlements.entitlement AS e
        SET identity_id = v.identity_id, payment_id = v.payment_id, status = v.status,
-           held_for = ARRAY(SELECT jsonb_array_elements_text(v.held_for::jsonb)), revoked_for = v.revoked_for,
-           valid_from = v.valid_from, valid_until = v.valid_until, epoch = v.epoch,
-           coded_until = v.coded_until, version = v.version, changed_at = $14
-      FROM unnest($2::uuid[], $3::integer[], $4::text[], $5::integer[], $6::uuid[], $7::uuid[], $8::text[],
-                  $9::text[], $10::timestamptz[], $11::timestamptz[], $12::integer[], $13::timestamptz[])
-        AS v(id, was, held_for, version, identity_id, payment_id, status, revoked_for, valid_from, valid_until, epoch,
-             coded_until)
+           held_for = string_to_array(v.held_for, ','), revoked_for = v.revoked_for, valid_from = v.valid_from,
+           valid_until = v.valid_until, methods = string_to_array(v.methods, ','), max_entries = v.max_entries,
+           reentry_minutes = v.reentry_minutes, undo_minutes = v.undo_minutes, epoch = v.epoch,
+           coded_until = v.coded_until, version = v.version, changed_at = $18
+      FROM unnest($2::uuid[], $3::integer[], $4::text[], $5::text[], $6::integer[], $7::uuid[], $8::uuid[], $9::text[],
+                  $10::text[], $11::timestamptz[], $12::timestamptz[], $13::integer[], $14::integer[], $15::integer[],
+                  $16::integer[], $17::timestamptz[])
+        AS v(id, was, held_for, methods, version, identity_id, payment_id, status, revoked_for, valid_from, valid_until,
+             max_entries, reentry_minutes, undo_minutes, epoch, coded_until)
      WHERE e.organization_id = $1
        AND e.id = ANY($2::uuid[])
        AND e.id = v.id
@@ -225,11 +225,13 @@ async def _write_standings(tx: Tx, before: Mapping[EntitlementId, int], ordered:
     [ids, *rest] = columns(
         ordered,
         *("id", "version", "owner", "payment_id", "status"),
-        *("revoked_for", "valid_from", "valid_until", "epoch", "coded_until"),
+        *("revoked_for", "valid_from", "valid_until", "max_entries", "reentry_minutes", "undo_minutes"),
+        *("epoch", "coded_until"),
     )
-    holds = [msgspec.json.encode(sorted(each.held_for)).decode() for each in ordered]
     was = [before[each.id] for each in ordered]
-    await tx.execute_exactly(len(ordered), WRITE_STANDINGS, ids, was, holds, *rest, tx.now)
+    holds = [",".join(sorted(each.held_for)) for each in ordered]
+    methods = [",".join(sorted(each.methods)) for each in ordered]
+    await tx.execute_exactly(len(ordered), WRITE_STANDINGS, ids, was, holds, methods, *rest, tx.now)
 
 
 async def write_epochs(tx: Tx, tokens: Sequence[Token]) -> None:

@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 
 from admitone.entitlements.model import EntitlementId
+from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import PlatformTx, Record
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import PlatformScope, Role
@@ -40,6 +41,17 @@ LIST_OVER = """
 """
 
 
+# In the order of their index, organisation by organisation.
+LIST_PAID = """
+    SELECT DISTINCT organization_id, payment_id
+      FROM entitlements.entitlement
+     WHERE payment_id IS NOT NULL
+       AND (organization_id, payment_id) > ($1, $2)
+     ORDER BY organization_id, payment_id
+     LIMIT $3
+"""
+
+
 LIST_OF_OWNER = """
     SELECT organization_id, id, valid_until AS at
       FROM entitlements.entitlement
@@ -68,6 +80,13 @@ class Left(msgspec.Struct, frozen=True):
     at: datetime
 
 
+class Paid(msgspec.Struct, frozen=True):
+    """A payment that rights were granted for."""
+
+    organization: OrganizationId = OrganizationId(UUID(int=0))
+    payment: PaymentId = PaymentId(UUID(int=0))
+
+
 class After(msgspec.Struct, frozen=True):
     """Where a list goes on."""
 
@@ -84,6 +103,11 @@ async def list_uncoded(tx: PlatformTx, near: timedelta, ahead: timedelta, after:
 async def list_over(tx: PlatformTx, after: After, limit: int) -> list[Left]:
     """Whose time is over, and of which that is not written down."""
     return [_left(row) for row in await tx.fetch(LIST_OVER, tx.now, after.at, after.id, limit)]
+
+
+async def list_paid(tx: PlatformTx, after: Paid, limit: int) -> list[Paid]:
+    rows = await tx.fetch(LIST_PAID, after.organization.uuid, after.payment.uuid, limit)
+    return [Paid(OrganizationId(row["organization_id"]), PaymentId(row["payment_id"])) for row in rows]
 
 
 async def list_of_owner(tx: PlatformTx, owner: IdentityId, after: After, limit: int) -> list[Left]:
