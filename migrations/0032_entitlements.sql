@@ -17,6 +17,8 @@ CREATE TABLE entitlements.entitlement (
     source_id       text        NOT NULL CHECK (length(source_id) BETWEEN 1 AND 64),
     -- Which line of the price, so that what goes back of a line takes so many with it.
     line_key        text        NOT NULL CHECK (length(line_key) BETWEEN 1 AND 64),
+    -- Which piece of that line it is a part of, such as one day of a pass; by itself, if none is named.
+    piece           integer     CHECK (piece > 0),
     payment_id      uuid,
     event_id        text        CHECK (length(event_id) BETWEEN 1 AND 64),
     session_id      text        CHECK (length(session_id) BETWEEN 1 AND 64),
@@ -26,8 +28,9 @@ CREATE TABLE entitlements.entitlement (
     kind            text        NOT NULL CHECK (kind ~ '^[a-z][a-z_]{1,31}$'),
     offline_allowed boolean     NOT NULL,
     status          text        NOT NULL CHECK (status IN ('PENDING', 'ACTIVE', 'REVOKED', 'EXPIRED', 'SUSPENDED')),
-    -- Why it is suspended, each reason by itself: one that ends leaves the others.
-    held_for        text[]      NOT NULL CHECK (held_for <@ ARRAY['DISPUTE', 'REFUND', 'INVESTIGATION', 'FRAUD']),
+    -- Why it is suspended, each reason by itself: one that ends leaves the others. What is pending or over is held too, and is
+    -- suspended when it is given or comes back.
+    held_for        text[]      NOT NULL CHECK (held_for <@ ARRAY['DISPUTE', 'INVESTIGATION', 'FRAUD']),
     revoked_for     text        CHECK (revoked_for IN ('REFUND', 'CHARGEBACK', 'CANCELLATION', 'ADMIN', 'VIOLATION')),
     valid_from      timestamptz NOT NULL,
     valid_until     timestamptz NOT NULL CHECK (valid_until > valid_from),
@@ -53,7 +56,8 @@ CREATE TABLE entitlements.entitlement (
     UNIQUE (organization_id, emission_key),
     CHECK (event_id IS NULL OR policy_version IS NOT NULL),
     CHECK (session_id IS NULL OR event_id IS NOT NULL),
-    CHECK ((status = 'SUSPENDED') = (cardinality(held_for) > 0)),
+    CHECK (status <> 'SUSPENDED' OR cardinality(held_for) > 0),
+    CHECK (status NOT IN ('ACTIVE', 'REVOKED') OR cardinality(held_for) = 0),
     CHECK ((status = 'REVOKED') = (revoked_for IS NOT NULL)),
     CHECK ((entries > 0) = (consumed_at IS NOT NULL)),
     CHECK ((consumed_at IS NULL) = (last_entry_at IS NULL)),

@@ -8,7 +8,7 @@ import pytest
 
 from admitone.entitlements import comparing
 from admitone.entitlements.comparing import Doubtful
-from admitone.entitlements.errors import NotPaid
+from admitone.entitlements.errors import EntitlementNotPaid
 from admitone.entitlements.facts import RightsStrayed
 from admitone.entitlements.model import Entitlement, Hold, Revocation, Status
 from admitone.finance.sources.api import PaymentId
@@ -56,7 +56,7 @@ async def test_whatever_became_of_a_payment_the_night_finds_nothing(
     world: World, hall: Hall, superuser: asyncpg.Connection, life: str
 ):
     payment = await live(world, LIVES[life])
-    with suppress(NotPaid):
+    with suppress(EntitlementNotPaid):
         await given(hall, payment)
     await told(hall, payment)
     assert await a_night(hall, superuser) == []

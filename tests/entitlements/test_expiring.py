@@ -48,7 +48,7 @@ async def test_what_is_over_expires_once_whatever_it_stood_at(
     assert {name: each.status.value for name, each in now.items()} == {
         "used": "EXPIRED", "kept": "EXPIRED", "held": "EXPIRED", "gone": "REVOKED",
     }  # fmt: skip
-    assert (now["held"].held_for, now["used"].entries) == (frozenset(), 1)
+    assert (now["held"].held_for, now["used"].entries) == ({Hold.DISPUTE}, 1)
     assert (await hall.find(longer.id)).status is Status.ACTIVE
     assert [tuple(row) for row in await all_of(hall, TRAIL, given["used"].id.uuid)] == [
         ("GRANTED", "ACTIVE"),

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
@@ -13,9 +13,10 @@ import pytest
 from admitone.entitlements.commands.changing import Revoking, revoke
 from admitone.entitlements.commands.checking_in import consume
 from admitone.entitlements.commands.undoing import Undo, undo
-from admitone.entitlements.counting import Flow
-from admitone.entitlements.model import Revocation
+from admitone.entitlements.counting import MOST, Flow, count_doors
+from admitone.entitlements.model import Revocation, Tally
 from admitone.entitlements.routes.live import per_mille
+from admitone.entitlements.store import doors
 from admitone.entrypoints.http import Application
 from admitone.foundation.authority.api import MemberRole, RolePack
 from tests.entitlements.gates import NEVER_MADE, told
@@ -169,3 +170,14 @@ async def test_who_may_look_looks_and_nobody_else(site: httpx.AsyncClient, hall:
 def test_shares_are_rounded_half_up():
     assert [per_mille(1, 3), per_mille(1, 2000), per_mille(1, 2001), per_mille(0, 0)] == [333, 1, 0, 0]
     assert Flow(admitted=3, undone=1, duplicates=2, denied=1).scans == 6
+
+
+@pytest.mark.covers("ENT-033")
+async def test_however_many_gates_somebody_makes_up_the_sum_is_the_sum(hall: Hall):
+    minute = datetime.now(UTC).replace(second=0, microsecond=0)
+    tallies = [Tally(EVENT, "d", minute, f"gate-{n:05}", f"day-{n % 2}", admitted=1) for n in range(MOST + 100)]
+    await hall.database.run(hall.scope, lambda tx: doors.count(tx, tallies))
+    counted = await hall.database.read(hall.scope, count_doors, EVENT)
+    assert counted.flow.admitted == MOST + 100
+    assert [(own, flow.admitted) for own, flow, _ in counted.sessions] == [("day-0", 1_050), ("day-1", 1_050)]
+    assert len(counted.gates) < MOST

@@ -6,7 +6,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from admitone.entitlements import errands
+from admitone.entitlements import errands, queries
+from admitone.entitlements.codes import code_of
 from admitone.entitlements.commands.attending import Attendance, attend
 from admitone.entitlements.commands.changing import Revoking, Suspension, Transfer, revoke, suspend, transfer
 from admitone.entitlements.commands.renewing import Renewal, renew
@@ -19,6 +20,7 @@ from admitone.finance.sources.api import Source, SourceType
 from admitone.kernel.crypto import KEYRING, KeyRing
 from admitone.kernel.ids import IdentityId
 from tests.entitlements.rights import Hall, a_hall, all_of
+from tests.entitlements.test_money_meanwhile import meanwhile
 from tests.entitlements.wallets import fires, later, shown
 
 TRAIL = "SELECT kind FROM entitlements.change WHERE organization_id = $1 ORDER BY number"
@@ -131,6 +133,7 @@ COUPON = TokenKind(
     offline=False,
     single_use=True,
 )
+SHOP = {"audience": Audience.MERCHANT}
 
 
 @pytest.mark.covers("ENT-009")
@@ -138,17 +141,20 @@ async def test_a_code_that_is_good_for_one_use_and_five_minutes_follows_its_own_
     with KINDS.wired({kind.name: kind for kind in (TICKET, COUPON)}):
         right = await a_long_one(hall, kind=COUPON.name)
         first = await shown(hall, right)
-        assert (await hall.scan(first)).allow
-        assert (await hall.scan(first)).reason is Reason.ALREADY_CONSUMED
+        assert (await hall.scan(first)).reason is Reason.WRONG_EVENT, "it opens no door"
+        assert (await hall.scan(first, **SHOP)).allow
+        assert (await hall.scan(first, **SHOP)).reason is Reason.ALREADY_CONSUMED
+        ticket = await hall.code(await hall.grant())
+        assert (await hall.scan(ticket, **SHOP)).reason is Reason.WRONG_EVENT, "and no ticket is worth anything there"
         second = await shown(hall, right)
         assert second != first
-        assert (await hall.scan(second)).allow
+        assert (await hall.scan(second, **SHOP)).allow
         third = await shown(hall, right)
         async with later(hall, database_url, minutes=6) as then:
             await fires(then, errands.renew_codes)
             assert (await hall.find(right.id)).epoch == 3, "nobody accepts it without asking, so nobody is in a hurry"
-            assert (await then.scan(third)).reason is Reason.TOKEN_EXPIRED
-            assert (await then.scan(await shown(then, right))).allow
+            assert (await then.scan(third, **SHOP)).reason is Reason.TOKEN_EXPIRED
+            assert (await then.scan(await shown(then, right), **SHOP)).allow
 
 
 @pytest.mark.covers("ENT-009")
@@ -184,3 +190,18 @@ async def test_one_organisation_that_cannot_renew_keeps_no_other_waiting(
     await superuser.execute(kind, broken.id.uuid, broken.kind)
     assert (await whole.find(ticket.id)).epoch == 2
     assert (await hall.find(broken.id)).epoch == 1
+
+
+@pytest.mark.covers("ENT-009")
+async def test_whoever_passes_it_on_while_their_wallet_looks_is_not_shown_the_code_of_the_next(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+):
+    ticket, friend = await hall.grant(), IdentityId.new()
+    former = code_of(ticket.id, 1, KEYRING().current)
+
+    async def passes_it_on() -> None:
+        await hall.submit(transfer, Transfer(hall.staff.caller, ticket.id, friend))
+
+    meanwhile(monkeypatch, queries, "find_entitlements", passes_it_on)
+    token = await hall.database.read(hall.scope, find_shown, ticket.id, ticket.owner)
+    assert token is None or code_of(ticket.id, token.epoch, token.key_version) == former

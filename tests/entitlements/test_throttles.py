@@ -221,3 +221,15 @@ async def test_who_may_only_look_scans_nothing(site: httpx.AsyncClient, hall: Ha
     assert told(await gate.scan(await hall.code(right))) == (403, "PERMISSION_DENIED")
     assert told(await gate.by_hand(right.id)) == (403, "PERMISSION_DENIED")
     assert (await hall.find(right.id)).entries == 0
+
+
+@pytest.mark.covers("ENT-003", "ENT-022", "INV-I09")
+async def test_the_key_of_one_telephone_is_not_the_key_of_another(site: httpx.AsyncClient, hall: Hall):
+    """Two who share an account, with keys that are made of the code, or counted from one."""
+    code = await hall.code(await hall.grant())
+    north, south = (
+        Gate(site, hall, device=None, headers=hall.staff.headers | {"x-device-id": name}) for name in ("n", "s")
+    )
+    assert told(await north.scan(code, idempotencyKey="scan-1")) == IN
+    assert told(await south.scan(code, idempotencyKey="scan-1")) == (200, "ALREADY_CONSUMED")
+    assert told(await north.scan(code, idempotencyKey="scan-1")) == IN, "its own answer, again"

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from admitone.entitlements import policy
-from admitone.entitlements.codes import digest_of
+from admitone.entitlements.codes import digest_of, new_token
 from admitone.entitlements.commands.changing import Revoking, revoke
 from admitone.entitlements.commands.leasing import LetIn, Sync, synchronise
 from admitone.entitlements.kinds import TICKET, Audience, TokenKind
@@ -193,14 +193,15 @@ async def test_half_an_hour_without_touch_is_the_most(hall: Hall, minutes: int, 
     from admitone.entitlements.model import Place
 
     right = await hall.grant()
+    token = new_token(right.id, 1, TICKET, right.created_at)
     given = await hall.submit(lease, LeaseWanted(Caller(), Place(EVENT, device="d"), 10))
     at = given.issued_at + timedelta(minutes=minutes)
-    assert policy.incident_of(right, given, at, 0, at) is incident
+    assert policy.incident_of(right, token, given, at, 0, at) is incident
     touched = msgspec.structs.replace(given, synced_at=at - timedelta(minutes=5))
-    assert policy.incident_of(right, touched, at, 0, at) is None
+    assert policy.incident_of(right, token, touched, at, 0, at) is None
     late = given.expires_at + timedelta(seconds=1)
     fresh = msgspec.structs.replace(given, synced_at=late)
-    assert policy.incident_of(right, fresh, late, 0, late) is Incident.OUT_OF_LEASE
+    assert policy.incident_of(right, token, fresh, late, 0, late) is Incident.OUT_OF_LEASE
 
 
 async def test_syncs_of_many_devices_at_once_admit_each_right_once(hall: Hall, site: httpx.AsyncClient):

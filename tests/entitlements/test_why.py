@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
+from admitone.entitlements import explaining
 from admitone.entitlements.codes import code_of, digest_of
 from admitone.entitlements.commands.changing import (
     Disowning,
@@ -27,6 +28,7 @@ from tests.entitlements.gates import NEVER_MADE, Gate, told
 from tests.entitlements.rights import EVENT, Hall, a_hall, all_of
 from tests.entitlements.test_following import given
 from tests.entitlements.test_following import told as money_is_told
+from tests.entitlements.test_throttles import a_scanner
 from tests.finance.conftest import world as world
 from tests.finance.lives import DISPUTE, PAY, deed, live
 from tests.finance.refunds.test_refunds import TWO, a_sale_of, see_to
@@ -207,3 +209,30 @@ async def test_pieces_that_went_back_are_told_as_pieces(
     [gone] = answer["money"]["refunds"]
     assert (gone["state"], gone["pieces"]) == ("SUCCEEDED", [{"lineKey": "adult", "quantity": 1}])
     assert (answer["money"]["status"], answer["right"]["revokedFor"]) == ("PARTIAL_REFUND", "REFUND")
+
+
+@pytest.mark.covers("ENT-010", "ENT-034")
+async def test_a_scanner_asks_at_the_door_and_nowhere_else(site: httpx.AsyncClient, hall: Hall):
+    """Whoever finds one would try codes here that no throttle counts, and read what became of people's money."""
+    right = await hall.grant()
+    _, secret = await a_scanner(site, hall)
+    base, scanner = f"/api/org/{hall.organization}/checkin", {"authorization": f"Bearer {secret}"}
+    for path in (f"{base}/entitlements/{right.id}/why", f"{base}/entitlements/{right.id}/why.json"):
+        assert told(await site.get(path, headers=scanner)) == (403, "PEOPLE_ONLY")
+    for code in (await hall.code(right), NEVER_MADE):
+        asked = await site.post(f"{base}/why", json={"qrPayload": code}, headers=scanner)
+        assert told(asked) == (403, "PEOPLE_ONLY")
+
+
+async def test_of_a_long_chain_its_end_is_told(site: httpx.AsyncClient, hall: Hall, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(explaining, "MOST", 2)
+    right = await hall.grant()
+    for _ in range(3):
+        await hall.submit(revoke_codes, Disowning(hall.staff.caller, right.id, "LOST"))
+    for code in (code_at(right, 1), code_at(right, 2), code_at(right, 4)):
+        await hall.scan(code)
+    answer = await ask(site, hall, right)
+    assert (answer["now"]["epoch"], answer["now"]["whyNotByCode"]) == (4, "ALREADY_CONSUMED")
+    assert [each["epoch"] for each in answer["codes"]] == [3, 4]
+    assert [each["number"] for each in answer["trail"]] == [3, 4]
+    assert [each["result"] for each in answer["scans"]] == ["denied", "admitted"]

@@ -134,3 +134,16 @@ async def test_who_follows_a_part_shares_it(database: Database):
     assert len(own) == 1
     await cast("Any", one).aclose()
     assert len(own) == 0
+
+
+async def test_also_a_listener_who_is_always_behind_must_come_again(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(polls, "FOLLOWED_SECONDS", 0.3)
+    own, heard = Polls(database), 0
+    async with asyncio.timeout(PATIENCE):
+        async for _ in own.follow(OURS, (Asked(*range(10_000)),)):
+            heard += 1
+            assert heard < 20, "whoever reads slowly enough is never asked again whether it may"
+            await asyncio.sleep(0.1)
+    assert len(own) == 0

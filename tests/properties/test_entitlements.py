@@ -87,12 +87,17 @@ class Expected:
         self.good = {self.epoch}
 
     def ended(self, status: Status) -> None:
-        self.status, self.holds, self.good = status, set(), set()
+        self.status, self.good = status, set()
+
+    def given(self) -> None:
+        """By its time, and by what it is held for; with the next code, which is good if it is."""
+        self.status = Status.EXPIRED if self.is_over else Status.SUSPENDED if self.holds else Status.ACTIVE
+        self.new_code()
+        self.good = self.good if self.status is Status.ACTIVE else set()
 
     def activate(self, _: None) -> None:
         if self.status is Status.PENDING:
-            self.status = Status.ACTIVE
-            self.new_code()
+            self.given()
 
     def suspend(self, holds: list[Hold]) -> None:
         for hold in holds:
@@ -103,21 +108,20 @@ class Expected:
             self._held(self.holds - {hold})
 
     def _held(self, holds: set[Hold]) -> None:
-        if self.status not in (Status.ACTIVE, Status.SUSPENDED) or holds == self.holds:
+        if self.status is Status.REVOKED or holds == self.holds:
             return
-        if self.is_over:
-            self.ended(Status.EXPIRED)
+        self.holds = holds
+        if self.status in (Status.PENDING, Status.EXPIRED):
             return
-        self.status, self.holds, self.good = (
-            (Status.SUSPENDED, holds, set()) if holds else (Status.ACTIVE, set(), set())
-        )
-        if not holds:
-            self.new_code()
+        if self.is_over or holds:
+            self.ended(Status.EXPIRED if self.is_over else Status.SUSPENDED)
+        else:
+            self.given()
 
     def revoke(self, reasons: list[Revocation]) -> None:
         if self.status is not Status.REVOKED:
             self.ended(Status.REVOKED)
-            self.revoked_for = reasons[0]
+            self.revoked_for, self.holds = reasons[0], set()
 
     def expire(self, _: None) -> None:
         if self.is_over and self.status in OPEN:
@@ -147,8 +151,14 @@ class Expected:
         self.entries += self.status is Status.ACTIVE and not self.is_over
 
     def put_off(self, _: None) -> None:
-        if self.status in OPEN:
-            self.ends += 2
+        if self.status is Status.REVOKED:
+            return
+        self.ends += 2
+        if self.status is Status.EXPIRED and not self.is_over:
+            if self.epoch:
+                self.given()
+            else:
+                self.status = Status.PENDING
 
     def wait(self, _: None) -> None:
         self.hour = min(self.hour + 2, LAST_HOUR)

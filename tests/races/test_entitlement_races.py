@@ -4,24 +4,28 @@ import asyncio
 import random
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import asyncpg
 import pytest
 
 from admitone.entitlements import errands
+from admitone.entitlements.codes import digest_of
 from admitone.entitlements.commands.changing import Disowning, Revoking, Suspension, revoke, revoke_codes, suspend
 from admitone.entitlements.commands.checking_in import consume
 from admitone.entitlements.commands.granting import grant
+from admitone.entitlements.commands.leasing import LeaseWanted, LetIn, Sync, Synced, lease, synchronise
 from admitone.entitlements.commands.renewing import AHEAD, Renewal, renew
+from admitone.entitlements.commands.undoing import Undo, undo
 from admitone.entitlements.kinds import TICKET
-from admitone.entitlements.model import CheckinPolicy, Entitlement, Hold, Reason, Revocation, Verdict
+from admitone.entitlements.model import Checkin, CheckinPolicy, Entitlement, Hold, Place, Reason, Revocation, Verdict
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import IdentityId
-from tests.entitlements.rights import Hall, a_hall
+from tests.entitlements.agreeing import agree
+from tests.entitlements.rights import EVENT, Hall, a_hall
 from tests.entitlements.test_claiming_rights import owner_of, tells
 from tests.entitlements.wallets import fires, later
 
@@ -111,3 +115,26 @@ async def test_whatever_is_granted_while_a_guest_is_claimed_ends_with_the_user(h
     await tells(halls[0], errands.claim_rest, guest, user)
     rights: list[Entitlement] = [*before, *said]
     assert {await owner_of(halls[0], each) for each in rights} == {user}
+
+
+@pytest.mark.covers("INV-I09", "ENT-024", "ENT-031")
+@pytest.mark.parametrize("seed", range(3))
+async def test_entries_that_are_made_and_taken_back_and_heard_of_late_all_at_once_add_up(halls: list[Hall], seed: int):
+    chance, hall, caller = random.Random(seed), halls[0], halls[0].staff.caller
+    rights = [await hall.grant(policy=OFTEN) for _ in range(3)]
+    codes = [await hall.code(each) for each in rights]
+    entries = [await hall.scan(code, gate="first") for code in codes]
+    leases = [await hall.submit(lease, LeaseWanted(caller, Place(EVENT, device=f"l{n}"), 5)) for n in range(2)]
+    now = datetime.now(UTC)
+    asks: list[tuple[Any, Any]] = [(consume, hall.a_scan(code, device=f"d{n}")) for code in codes for n in range(6)]
+    asks += [(undo, Undo(caller, each.checkin, "WRONG_PERSON")) for each in entries for _ in range(3)]
+    let_in = tuple(LetIn(f"{n}", digest_of(code), now) for n, code in enumerate(codes))
+    asks += [(synchronise, Sync(caller, each.id, each.device, let_in)) for each in leases for _ in range(3)]
+    asks += [(revoke, Revoking(caller, rights[0].id, Revocation.REFUND))]
+    asks += [(revoke_codes, Disowning(caller, rights[1].id, "LOST"))]
+    said = await at_once(halls, asks, chance)
+
+    undone = [each for each in said if isinstance(each, Checkin)]
+    assert len({each.refers_to for each in undone}) == len(undone), "nothing is taken back twice"
+    assert all(isinstance(each, Verdict | Checkin | Synced | Entitlement | Refusal) for each in said)
+    await agree(hall)

@@ -19,7 +19,7 @@ from admitone.entitlements.commands.changing import (
 )
 from admitone.entitlements.commands.checking_in import consume
 from admitone.entitlements.commands.granting import Activation, activate, grant
-from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound, NotPaid
+from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound, EntitlementNotPaid
 from admitone.entitlements.kinds import TICKET, Audience, TokenKind
 from admitone.entitlements.model import (
     CheckinPolicy,
@@ -48,10 +48,10 @@ __all__ = (
     "EntitlementId",
     "EntitlementNotActive",
     "EntitlementNotFound",
+    "EntitlementNotPaid",
     "Grant",
     "Hold",
     "Method",
-    "NotPaid",
     "Place",
     "Relaxing",
     "Release",

@@ -17,7 +17,6 @@ from admitone.entitlements.alerts import STRAYED
 from admitone.entitlements.commands.following import find_strayed, follow
 from admitone.entitlements.facts import RightsStrayed
 from admitone.entitlements.store.sweeping import SWEEPING, Paid, list_paid
-from admitone.finance.payments import api as payments
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.alerts import ALERTS, Alert, raise_alerts
 from admitone.kernel.db import Tx
@@ -60,7 +59,7 @@ async def _look_again(tx: Tx, found: Sequence[PaymentId], firing: Delivered[Firi
 async def put_right(tx: Tx, doubts: Sequence[Delivered[Doubtful]]) -> None:
     callers = {each.payload.payment_id: each.caller for each in doubts}
     strayed = await find_strayed(tx, callers)
-    await follow(tx, await payments.find_payments(tx, strayed), callers)
+    await follow(tx, {own: callers[own] for own in strayed})
     for payment, rights in strayed.items():
         tx.publish(callers[payment], RightsStrayed(payment_id=payment, entitlements=tuple(rights)))
 

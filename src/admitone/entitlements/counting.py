@@ -4,7 +4,6 @@ Promise: the numbers are sums of the log of doors, counted with it in one transa
 always be found in the log; what was taken back is taken off. Who is expected is whose right is good now.
 """
 
-from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -14,7 +13,7 @@ from admitone.entitlements.store.counts import Counted
 from admitone.kernel.db import Tx
 
 MOST: Final = 2_000
-"""Pairs of gates and sessions that one event may have."""
+"""Gates and sessions that are shown of one event."""
 
 
 class Flow(msgspec.Struct, frozen=True):
@@ -26,14 +25,8 @@ class Flow(msgspec.Struct, frozen=True):
     denied: int = 0
 
     @classmethod
-    def of(cls, counted: Iterable[Counted]) -> "Flow":
-        every = [*counted]
-        return cls(
-            sum(each.admitted for each in every),
-            sum(each.undone for each in every),
-            sum(each.duplicates for each in every),
-            sum(each.denied for each in every),
-        )
+    def of(cls, counted: Counted) -> "Flow":
+        return cls(counted.admitted, counted.undone, counted.duplicates, counted.denied)
 
     @property
     def inside(self) -> int:
@@ -68,14 +61,10 @@ async def count_doors(tx: Tx, event: str) -> Doors:
 
 
 def doors_of(counted: list[Counted], expected: dict[str, int]) -> Doors:
-    gates = sorted({each.gate for each in counted})
-    sessions = sorted({each.session for each in counted} | {*expected})
+    sessions = {each.session: Flow.of(each) for each in counted if each.session is not None}
     return Doors(
-        Flow.of(counted),
+        next((Flow.of(each) for each in counted if each.gate is None and each.session is None), Flow()),
         sum(expected.values()),
-        tuple((gate, Flow.of(each for each in counted if each.gate == gate)) for gate in gates),
-        tuple(
-            (session, Flow.of(each for each in counted if each.session == session), expected.get(session, 0))
-            for session in sessions
-        ),
+        tuple((each.gate, Flow.of(each)) for each in counted if each.gate is not None),
+        tuple((own, sessions.get(own, Flow()), expected.get(own, 0)) for own in sorted({*sessions, *expected})),
     )

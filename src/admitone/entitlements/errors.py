@@ -16,11 +16,10 @@ class EntitlementNotActive(Conflict):
     status: str
 
 
-class NotPaid(Conflict):
-    """What this right is for has not been paid."""
+class EntitlementNotPaid(Conflict):
+    """What would pay for this right has not been paid."""
 
     code = "ENTITLEMENT_NOT_PAID"
-    next_step = "Grant it when its payment has succeeded."
 
 
 class PresenceNotConfirmable(Conflict):
@@ -71,8 +70,8 @@ class NoDevice(Invalid):
     next_step = "Send x-device-id, or sign in with a scanner's key."
 
 
-class NamesAreForPeople(Forbidden):
-    """Names and addresses are shown to people who signed in, not to keys and devices."""
+class PeopleOnly(Forbidden):
+    """This is shown to people who signed in, not to keys and devices."""
 
-    code = "NAMES_ARE_FOR_PEOPLE"
-    next_step = "Sign in as yourself to look for somebody by name."
+    code = "PEOPLE_ONLY"
+    next_step = "Sign in as yourself."

@@ -12,6 +12,7 @@ import msgspec
 
 from admitone.entitlements import policy
 from admitone.entitlements.model import Changed, Checkin, Entitlement, EntitlementId, Place, Reason, Token, Way
+from admitone.entitlements.port import KINDS
 from admitone.entitlements.store import doors
 from admitone.entitlements.store import entitlements as store
 from admitone.entitlements.store import tokens as token_store
@@ -23,7 +24,7 @@ from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Tx
 
 MOST: Final = 500
-"""Lines of each kind."""
+"""Lines of each kind: the latest."""
 
 
 class Money(msgspec.Struct, frozen=True):
@@ -78,10 +79,11 @@ async def explain(tx: Tx, own: EntitlementId, shown: Token | None, place: Place 
 
 
 def judge(right: Entitlement, shown: Token | None, place: Place, now: datetime) -> Verdicts:
+    kind = KINDS().get(right.kind)
     return Verdicts(
         place,
-        policy.why_not(right, shown, place, Way.QR, now),
-        policy.why_not(right, None, place, Way.MANUAL, now),
+        policy.why_not(right, kind, shown, place, Way.QR, now),
+        policy.why_not(right, kind, None, place, Way.MANUAL, now),
     )
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from admitone.entitlements.commands.following import follow
-from admitone.finance.payments import api as payments
 from admitone.finance.payments.facts import (
     ChargebackLost,
     ChargebackWon,
@@ -12,7 +11,7 @@ from admitone.finance.payments.facts import (
     PaymentPartlyRefunded,
     PaymentRefunded,
 )
-from admitone.finance.refunds.facts import RefundFailed, RefundRequested, RefundSucceeded
+from admitone.finance.refunds.facts import RefundSucceeded
 from admitone.kernel.db import Tx
 from admitone.kernel.facts import Fact
 from admitone.kernel.jobs import Delivered, Kind, Priority, Subscription
@@ -23,16 +22,13 @@ HEARD: Final[tuple[type[Fact], ...]] = (
     PaymentDisputed,
     ChargebackWon,
     ChargebackLost,
-    RefundRequested,
     RefundSucceeded,
-    RefundFailed,
 )
 
 
 def _hears(fact: type[Fact]) -> Kind[Any]:
     async def hear(tx: Tx, told: Sequence[Delivered[Any]]) -> None:
-        callers = {each.payload.payment_id: each.caller for each in told}
-        await follow(tx, await payments.find_payments(tx, callers), callers)
+        await follow(tx, {each.payload.payment_id: each.caller for each in told})
 
     return Kind(f"entitlements.{fact.name.replace('.', '_')}", fact, hear, outside=False, priority=Priority.CRITICAL)
 

@@ -5,6 +5,7 @@ log and no fact of a door. Nobody is found who holds no right of this event. An 
 never shown; of names, no more are read at once than a page allows, and whoever asks goes on from there.
 """
 
+import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
@@ -24,6 +25,8 @@ PEOPLE: Final = PeopleScope("who stands at the door")
 STEP: Final = 1_000
 FARTHEST: Final = 20_000
 """Rights whose holders are looked at in one search."""
+FEWEST_LETTERS: Final = 2
+"""Of some word."""
 Read = Callable[..., Awaitable[Any]]
 
 
@@ -42,7 +45,10 @@ async def search(read: Read, event: str, words: str, after: UUID, most: int) -> 
     """What has an @ in it is an address; raises `InvalidEmail` for one that is none."""
     if "@" in words:
         return await _by_email(read, event, words, most)
-    return await _by_name(read, event, folded(words).split(), after, most)
+    parts = parts_of(words)
+    if max(map(len, parts), default=0) < FEWEST_LETTERS:  # An accent alone would be in everybody's name.
+        return Found(())
+    return await _by_name(read, event, parts, after, most)
 
 
 async def _by_email(read: Read, event: str, text: str, most: int) -> Found:
@@ -83,11 +89,11 @@ async def _found(read: Read, hits: dict[EntitlementId, str], looked_until: UUID 
 
 def is_called(name: str, words: Sequence[str]) -> bool:
     """Whether every word begins some part of the name."""
-    parts = folded(name).replace("-", " ").split()
+    parts = parts_of(name)
     return all(any(part.startswith(word) for part in parts) for word in words)
 
 
-def folded(text: str) -> str:
-    """Without accents and capitals: at a door nobody types them."""
+def parts_of(text: str) -> list[str]:
+    """Letters and figures without accents and capitals: at a door nobody types the rest."""
     taken_apart = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(sign for sign in taken_apart if not unicodedata.combining(sign))
+    return re.findall(r"[^\W_]+", "".join(sign for sign in taken_apart if not unicodedata.combining(sign)))

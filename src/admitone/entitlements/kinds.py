@@ -43,6 +43,8 @@ class TokenKind(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         if not timedelta(0) <= self.overlap < self.life:
             raise ValueError(f"{self.name}: the overlap is part of the life")
+        if self.offline and (self.single_use or self.audience is not Audience.DOOR):
+            raise ValueError(f"{self.name}: lists are for doors, and what is good for one use is asked for each time")
 
 
 TICKET: Final = TokenKind(

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import msgspec
 
+from admitone.entitlements.kinds import Audience
 from admitone.finance.sources.api import PaymentId, Source
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import Id, IdentityId, OrganizationId
@@ -47,18 +48,17 @@ ENTITLEMENT: Final = Lifecycle(
         Status.PENDING: (Status.ACTIVE, Status.SUSPENDED, Status.REVOKED, Status.EXPIRED),
         Status.ACTIVE: (Status.SUSPENDED, Status.REVOKED, Status.EXPIRED),
         Status.SUSPENDED: (Status.ACTIVE, Status.REVOKED, Status.EXPIRED),
-        # What is decided after its time is still decided: money that went back takes the right with it.
-        Status.EXPIRED: (Status.REVOKED,),
+        # What is decided after its time is still decided: money that went back takes the right with it. What is put
+        # off comes back as it was.
+        Status.EXPIRED: (Status.REVOKED, Status.PENDING, Status.ACTIVE, Status.SUSPENDED),
     },
 )
 
 
 class Hold(StrEnum):
-    """Why a right is suspended."""
+    """Why a right is suspended, or will be when it is given or comes back."""
 
     DISPUTE = "DISPUTE"
-    REFUND = "REFUND"
-    """The money is on its way back."""
     INVESTIGATION = "INVESTIGATION"
     FRAUD = "FRAUD"
 
@@ -117,6 +117,7 @@ class Entitlement(msgspec.Struct, frozen=True):
     emission_key: str
     source: Source
     line_key: str
+    piece: int | None
     payment_id: PaymentId | None
     event_id: str | None
     session_id: str | None
@@ -163,6 +164,9 @@ class Grant(msgspec.Struct, frozen=True):
     event_id: str | None = None
     session_id: str | None = None
     payment: PaymentId | None = None
+    piece: int | None = None
+    """Which piece of the line it is a part of, such as one day of a pass: all of a piece go back together. Left out, it
+    is one by itself."""
     pending: bool = False
     """A place is kept until `activate`."""
 
@@ -254,6 +258,8 @@ class Place(msgspec.Struct, frozen=True):
     session_id: str | None = None
     gate: str = ""
     device: str = ""
+    audience: Audience = Audience.DOOR
+    """Who asks: a door is not shown what a shop owes, and a shop not what opens a door."""
 
     @property
     def scanner(self) -> tuple[str, str]:
@@ -349,6 +355,12 @@ class Tally(msgspec.Struct, frozen=True):
     denied: int = 0
 
 
+LIST_LIFE: Final = timedelta(hours=2)
+"""How long a list of codes may be used at all (ENT-030)."""
+UNSYNCED_LIFE: Final = timedelta(minutes=30)
+"""How long without having been in touch."""
+
+
 class Lease(msgspec.Struct, frozen=True):
     id: LeaseId
     device: str
@@ -362,6 +374,15 @@ class Lease(msgspec.Struct, frozen=True):
     entries_allowed: int
     entries_used: int
     revoked_at: datetime | None = None
+
+    @property
+    def place(self) -> Place:
+        return Place(self.event_id, self.session_id, self.gate, self.device)
+
+    @property
+    def good_until(self) -> datetime:
+        """Unless its device is in touch before."""
+        return min(self.expires_at, self.synced_at + UNSYNCED_LIFE)
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -385,6 +406,9 @@ class Incident(StrEnum):
     """Somebody had come in on it before."""
     NOT_ON_LIST = "NOT_ON_LIST"
     NOT_ACTIVE = "NOT_ACTIVE_THEN"
+    """The right, or the code that was shown, had been taken back."""
+    NOT_VALID = "NOT_VALID_THEN"
+    """Before or after its time, or by a code that was over."""
     OFFLINE_NOT_ALLOWED = "OFFLINE_NOT_ALLOWED"
     OUT_OF_LEASE = "OUT_OF_LEASE"
     OVER_LEASE = "OVER_LEASE"
@@ -396,12 +420,6 @@ STAYS_OUT: Final = frozenset(
     {Incident.DUPLICATE, Incident.NOT_ON_LIST, Incident.NOT_ACTIVE, Incident.OFFLINE_NOT_ALLOWED}
 )
 """No right was used by it. With the others somebody used their own, past what the device was allowed."""
-
-
-LIST_LIFE: Final = timedelta(hours=2)
-"""How long a list of codes may be used at all (ENT-030)."""
-UNSYNCED_LIFE: Final = timedelta(minutes=30)
-"""How long without having been in touch."""
 
 
 def codes_of(tokens: Sequence[Token], now: datetime) -> list[Token]:

@@ -2,7 +2,7 @@
 
 Promise (ENT-001, ENT-014): the door decides by the right, its copy of the policy and the clock, in one fixed order;
 nothing is asked of whatever the right came from. What a right stands at follows from what is known of its money and
-from why it is held, whatever came first.
+from why it is held, whatever came first; why it is held is remembered whatever it stands at.
 """
 
 from collections.abc import Collection, Sequence
@@ -12,8 +12,8 @@ from typing import Final
 
 import msgspec
 
+from admitone.entitlements.kinds import TokenKind
 from admitone.entitlements.model import (
-    UNSYNCED_LIFE,
     CheckinPolicy,
     Entitlement,
     EntitlementId,
@@ -30,7 +30,6 @@ from admitone.entitlements.model import (
     Way,
     codes_of,
 )
-from admitone.finance.payments.api import PAID, Payment
 from admitone.finance.payments.api import Status as PaymentStatus
 from admitone.finance.refunds.api import GoneBack
 from admitone.finance.sources.api import SourceType
@@ -45,16 +44,7 @@ METHOD_OF: Final = {
     SourceType.COUPON_CAMPAIGN: Method.QR_TICKET,
 }
 """By what a code of it lets in."""
-UNPAID: Final = (
-    frozenset(PaymentStatus)
-    - PAID
-    - {
-        PaymentStatus.REFUNDED,
-        PaymentStatus.DISPUTED,
-        PaymentStatus.CHARGEBACK_LOST,
-    }
-)
-"""Nobody has paid, or nobody has said so for sure. What was paid and went back is another matter."""
+NO_HOLD: Final[frozenset[Hold]] = frozenset()
 WATCHED: Final = timedelta(minutes=10)
 FEWEST_SCANS: Final = 30
 WARN_PERCENT: Final = 10
@@ -80,24 +70,40 @@ def default_of(source: SourceType, *, controlled: bool = True) -> CheckinPolicy:
 
 
 def why_not(
-    entitlement: Entitlement | None, token: Token | None, place: Place, way: Way, now: datetime
+    entitlement: Entitlement | None,
+    kind: TokenKind | None,
+    token: Token | None,
+    place: Place,
+    way: Way,
+    now: datetime,
 ) -> Reason | None:
-    """Why somebody may not come in here and now, if they may not."""
-    if entitlement is None:
+    """Why somebody may not come in here and now, if they may not. Whom a code is for follows from its kind (U-54)."""
+    if entitlement is None or kind is None:
         return Reason.INVALID_TOKEN
-    if (entitlement.event_id or "") != place.event_id:
+    if kind.audience is not place.audience:
         return Reason.WRONG_EVENT
-    if place.session_id is not None and entitlement.session_id not in (None, place.session_id):
-        return Reason.WRONG_SESSION
+    if elsewhere := _why_not_here(entitlement, place):
+        return elsewhere
     if entitlement.status is not Status.ACTIVE:
         return Reason.ENTITLEMENT_NOT_ACTIVE
     if now < entitlement.valid_from:
         return Reason.NOT_YET_VALID
     if now > entitlement.valid_until:
         return Reason.NO_LONGER_VALID
-    if (Method.MANUAL if way is Way.MANUAL else METHOD_OF[entitlement.source.type]) not in entitlement.methods:
-        return Reason.METHOD_NOT_ALLOWED
-    return _why_not_again(entitlement, now) or _why_not_by(token, now)
+    return _why_not_so(entitlement, way) or _why_not_again(entitlement, now) or _why_not_by(token, now)
+
+
+def _why_not_here(entitlement: Entitlement, place: Place) -> Reason | None:
+    if (entitlement.event_id or "") != place.event_id:
+        return Reason.WRONG_EVENT
+    if place.session_id is not None and entitlement.session_id not in (None, place.session_id):
+        return Reason.WRONG_SESSION
+    return None
+
+
+def _why_not_so(entitlement: Entitlement, way: Way) -> Reason | None:
+    method = Method.MANUAL if way is Way.MANUAL else METHOD_OF[entitlement.source.type]
+    return None if method in entitlement.methods else Reason.METHOD_NOT_ALLOWED
 
 
 def _why_not_again(entitlement: Entitlement, now: datetime) -> Reason | None:
@@ -123,14 +129,14 @@ def _why_not_by(token: Token | None, now: datetime) -> Reason | None:
             return Reason.TOKEN_EXPIRED
 
 
-def entered(entitlement: Entitlement, now: datetime) -> Entitlement:
-    """After one more entry."""
+def entered(entitlement: Entitlement, at: datetime) -> Entitlement:
+    """After one more entry; it may be one of before the others, of which we hear late."""
     return msgspec.structs.replace(
         entitlement,
         entries=entitlement.entries + 1,
         entered=entitlement.entered + 1,
-        consumed_at=entitlement.consumed_at or now,
-        last_entry_at=now,
+        consumed_at=min(entitlement.consumed_at or at, at),
+        last_entry_at=max(entitlement.last_entry_at or at, at),
     )
 
 
@@ -155,18 +161,11 @@ def undone(entitlement: Entitlement, standing: Collection[datetime]) -> Entitlem
     )
 
 
-def status_of(
-    entitlement: Entitlement, held_for: Collection[Hold], revoked_for: Revocation | None, now: datetime
-) -> Status:
-    """Where a right stands that is held for this. What is revoked or over stays so; what was pending stays pending
-    until somebody activates it."""
-    if revoked_for is not None:
-        return Status.REVOKED
-    if entitlement.status in (Status.PENDING, Status.EXPIRED):
-        return entitlement.status
+def status_of(entitlement: Entitlement, now: datetime) -> Status:
+    """Where a right stands that was given and that nobody took back: by its time, and by what it is held for."""
     if now > entitlement.valid_until:
         return Status.EXPIRED
-    return Status.SUSPENDED if held_for else Status.ACTIVE
+    return Status.SUSPENDED if entitlement.held_for else Status.ACTIVE
 
 
 def seen_as(entitlement: Entitlement, now: datetime) -> Status:
@@ -202,57 +201,76 @@ def alarm(scans: int, refused: int) -> Alarm | None:
     return Alarm.WARN if refused * 100 >= scans * WARN_PERCENT else None
 
 
-def is_unpaid(payment: Payment | None) -> bool:
-    """Whether nothing may be given for it, yet or ever."""
-    return payment is None or payment.status in UNPAID
-
-
 def taken_by_money(
     rights: Sequence[Entitlement], status: PaymentStatus, back: GoneBack
-) -> dict[EntitlementId, Hold | Revocation | None]:
-    """What became of the money takes the right, holds it, or leaves it: the truth matrix (ENT-007)."""
+) -> dict[EntitlementId, frozenset[Hold] | Revocation]:
+    """What became of the money takes the right, or holds it for so much: the truth matrix (ENT-007). That it is on its
+    way back changes nothing before it arrived (unification (c))."""
     match status:
         case PaymentStatus.REFUNDED:
             return {each.id: Revocation.REFUND for each in rights}
         case PaymentStatus.CHARGEBACK_LOST:
             return {each.id: Revocation.CHARGEBACK for each in rights}
         case PaymentStatus.FAILED | PaymentStatus.CANCELLED | PaymentStatus.EXPIRED:
-            # A place may still be kept for whoever tries again.
-            return {each.id: None if each.status is Status.PENDING else Revocation.CANCELLATION for each in rights}
-    taken: dict[EntitlementId, Hold | Revocation | None] = {each.id: None for each in rights}
-    for line in {each.line_key for each in rights}:
-        of_line = sorted((each for each in rights if each.line_key == line), key=_goes_first)
-        gone = back.gone.get(line, 0)
-        going = len(of_line) if back.whole_under_way else back.under_way.get(line, 0)
-        taken |= {each.id: Revocation.REFUND for each in of_line[:gone]}
-        taken |= {each.id: Hold.REFUND for each in of_line[gone : gone + going]}
-    if status is PaymentStatus.DISPUTED:
-        taken |= {own: Hold.DISPUTE for own, each in taken.items() if not isinstance(each, Revocation)}
+            # A place may still be kept for whoever tries again; nothing else was ever given.
+            return {each.id: NO_HOLD if each.status is Status.PENDING else Revocation.CANCELLATION for each in rights}
+    disputed = frozenset({Hold.DISPUTE} if status is PaymentStatus.DISPUTED else ())
+    taken: dict[EntitlementId, frozenset[Hold] | Revocation] = {each.id: disputed for each in rights}
+    for line, pieces in _pieces(rights).items():
+        gone = len(pieces) if back.whole_gone else back.gone.get(line, 0)
+        taken |= {each.id: Revocation.REFUND for piece in pieces[:gone] for each in piece}
     return taken
 
 
-def _goes_first(each: Entitlement) -> tuple[bool, bool, bool, int]:
-    """Which of a line go back when only their number is known: those that are gone or on their way already, as whoever
-    ordered it said; then those that nobody used, the last first."""
-    return (each.status is not Status.REVOKED, Hold.REFUND not in each.held_for, each.entries > 0, -each.id.uuid.int)
+def _pieces(rights: Sequence[Entitlement]) -> dict[str, list[list[Entitlement]]]:
+    """The pieces of each line, each with all that it gives, in the order in which they go back."""
+    lines: dict[str, dict[object, list[Entitlement]]] = {}
+    for each in rights:
+        own = each.id if each.piece is None else each.piece
+        lines.setdefault(each.line_key, {}).setdefault(own, []).append(each)
+    return {line: sorted(pieces.values(), key=_goes_first) for line, pieces in lines.items()}
+
+
+def _goes_first(piece: Sequence[Entitlement]) -> tuple[bool, bool, int]:
+    """Which of a line go back when only their number is known: those that are gone already; then those that nobody
+    used, the last first."""
+    is_gone = all(each.status is Status.REVOKED for each in piece)
+    is_used = any(each.entries for each in piece)
+    return (not is_gone, is_used, -max(each.id.uuid.int for each in piece))
 
 
 def incident_of(
-    entitlement: Entitlement | None, lease: Lease, at: datetime, entries_before: int, now: datetime
+    entitlement: Entitlement | None, token: Token | None, lease: Lease, at: datetime, entries_before: int, now: datetime
 ) -> Incident | None:
-    """What is wrong with an entry that a device let in by itself, if anything is."""
-    if entitlement is None or entitlement.event_id != lease.event_id:
+    """What is wrong with an entry that a device let in by itself, if anything is: by the rules of the door, as they
+    were at that instant."""
+    if entitlement is None or token is None or _why_not_here(entitlement, lease.place):
+        return Incident.NOT_ON_LIST
+    if _why_not_so(entitlement, Way.QR):
         return Incident.NOT_ON_LIST
     if not entitlement.offline_allowed:
         return Incident.OFFLINE_NOT_ALLOWED
-    if entitlement.status is not Status.ACTIVE and entitlement.changed_at <= at:
+    # Whatever ends a right or passes it on ends its codes: they know since when, also if it is good again by now.
+    is_called_back = token.revoked_at is not None and token.revoked_at <= at
+    if is_called_back or (entitlement.status is not Status.ACTIVE and entitlement.changed_at <= at):
         return Incident.NOT_ACTIVE
-    if entitlement.entries >= entitlement.max_entries:
+    if _why_not_again(entitlement, min(at, now)):
         return Incident.DUPLICATE
+    return _past_lease(lease, at, now) or _past_window(entitlement, token, at) or _past_count(lease, entries_before)
+
+
+def _past_lease(lease: Lease, at: datetime, now: datetime) -> Incident | None:
     if at > now + SKEW:
         return Incident.CLOCK_AHEAD
     if lease.revoked_at is not None and at > lease.revoked_at:
         return Incident.LEASE_REVOKED
-    if not lease.issued_at - SKEW <= at <= min(lease.expires_at, lease.synced_at + UNSYNCED_LIFE):
-        return Incident.OUT_OF_LEASE
+    return None if lease.issued_at - SKEW <= at <= lease.good_until else Incident.OUT_OF_LEASE
+
+
+def _past_window(entitlement: Entitlement, token: Token, at: datetime) -> Incident | None:
+    is_open = entitlement.valid_from <= at <= entitlement.valid_until
+    return None if is_open and at < token.valid_until else Incident.NOT_VALID
+
+
+def _past_count(lease: Lease, entries_before: int) -> Incident | None:
     return Incident.OVER_LEASE if entries_before >= lease.entries_allowed else None

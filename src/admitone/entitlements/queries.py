@@ -50,7 +50,8 @@ async def find_shown(tx: Tx, own: EntitlementId, owner: IdentityId) -> Token | N
     entitlement = (await find_entitlements(tx, [own])).get(own)
     if entitlement is None or entitlement.owner != owner or seen_as(entitlement, tx.now) is not Status.ACTIVE:
         return None
-    tokens = (await list_live(tx, [own], tx.now))[own]
+    # Whoever passes it on meanwhile is not shown what was made for the next owner.
+    tokens = [each for each in (await list_live(tx, [own], tx.now))[own] if each.epoch <= entitlement.epoch]
     return code_to_show(tokens, KEYRING().versions, KINDS()[entitlement.kind].overlap, tx.now)
 
 

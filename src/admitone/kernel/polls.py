@@ -100,7 +100,7 @@ class Polls:
         polls = [self._begin(scope, question) for question in questions]
         until, seen = monotonic() + FOLLOWED_SECONDS, [0]
         try:
-            while True:
+            while monotonic() < until:
                 times = [poll.times for poll in polls]
                 if failure := next((poll.failure for poll in polls if poll.failure), None):
                     raise failure

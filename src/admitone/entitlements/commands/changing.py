@@ -119,7 +119,8 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 class Rescheduling(msgspec.Struct, frozen=True):
-    """What it is for takes place at another time."""
+    """What it is for takes place at another time. What was over comes back, if that time is not: people decide in the
+    morning that an evening was rained off."""
 
     caller: Caller
     entitlement: EntitlementId
@@ -198,11 +199,15 @@ async def reschedule(tx: Tx, reschedulings: Sequence[Rescheduling]) -> list[Enti
     def move(each: Rescheduling, before: Entitlement) -> Move | Refusal | None:
         if (before.valid_from, before.valid_until) == (each.valid_from, each.valid_until):
             return None
-        if before.status in (Status.REVOKED, Status.EXPIRED):
+        if before.status is Status.REVOKED:
             return EntitlementNotActive(status=before.status.value)
-        return Move.of(
-            each.caller, Change.RESCHEDULED, before, valid_from=each.valid_from, valid_until=each.valid_until
-        )
+        window = {"valid_from": each.valid_from, "valid_until": each.valid_until}
+        if before.status is not Status.EXPIRED or each.valid_until < tx.now:
+            return Move.of(each.caller, Change.RESCHEDULED, before, **window)
+        if not before.epoch:  # It was kept, and never given.
+            return Move.of(each.caller, Change.RESCHEDULED, before, status=Status.PENDING, **window)
+        back = status_of(msgspec.structs.replace(before, **window), tx.now)
+        return Move.with_code(tx.now, each.caller, Change.RESCHEDULED, before, status=back, **window)
 
     return await change(tx, reschedulings, move)
 
@@ -235,7 +240,7 @@ async def expire(tx: Tx, ids: Collection[EntitlementId], caller: Caller) -> int:
     """Those of these whose time is over (ENT-018); how many there were."""
     locked = await store.lock_entitlements(tx, [*ids], lambda own: own)
     moves = [
-        Move.of(caller, Change.EXPIRED, each, status=Status.EXPIRED, held_for=frozenset())
+        Move.of(caller, Change.EXPIRED, each, status=Status.EXPIRED)
         for each in locked.values()
         if each.valid_until < tx.now and each.status in (Status.PENDING, Status.ACTIVE, Status.SUSPENDED)
     ]
@@ -243,20 +248,19 @@ async def expire(tx: Tx, ids: Collection[EntitlementId], caller: Caller) -> int:
     return len(moves)
 
 
-def held(caller: Caller, before: Entitlement, holds: Collection[Hold], now: datetime) -> Move | None:
+def held(caller: Caller, before: Entitlement, holds: frozenset[Hold], now: datetime) -> Move | None:
     """How it stands when it is held for this; nothing, if that changes nothing or cannot be any more."""
-    if before.status not in (Status.ACTIVE, Status.SUSPENDED) or before.held_for == frozenset(holds):
+    if before.status is Status.REVOKED or before.held_for == holds:
         return None
-    status = status_of(before, holds, None, now)
-    kept = frozenset(holds) if status is Status.SUSPENDED else frozenset()
-    became = {"status": status, "held_for": kept}
-    if status is Status.EXPIRED:
-        return Move.of(caller, Change.EXPIRED, before, None, **became)
-    kind = Change.SUSPENDED if kept - before.held_for else Change.RELEASED
-    reason = ",".join(sorted(kept ^ before.held_for))
+    reason = ",".join(sorted(holds ^ before.held_for))
+    kind = Change.SUSPENDED if holds - before.held_for else Change.RELEASED
+    if before.status in (Status.PENDING, Status.EXPIRED):  # It counts when it is given, or comes back.
+        return Move.of(caller, kind, before, reason, held_for=holds)
+    status = status_of(msgspec.structs.replace(before, held_for=holds), now)
+    became = {"status": status, "held_for": holds}
     if status is Status.ACTIVE:
         return Move.with_code(now, caller, kind, before, reason, **became)
-    return Move.of(caller, kind, before, reason, **became)
+    return Move.of(caller, Change.EXPIRED if status is Status.EXPIRED else kind, before, reason, **became)
 
 
 def revoked(caller: Caller, before: Entitlement, why: Revocation) -> Move | None:

@@ -38,6 +38,7 @@ from admitone.kernel import audit
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
+from admitone.kernel.scope import Caller
 
 
 @command()
@@ -54,7 +55,7 @@ async def consume(tx: Tx, scans: Sequence[Scan]) -> list[Verdict | Refusal]:
     tallies = tallies_of(rows)
     await watch(tx, open_scans, tallies, known)
     await doors.count(tx, tallies)
-    await audit.record(tx, [_audited(scan, row) for scan, row in zip(open_scans, rows, strict=True)])
+    await audit.record(tx, [audited(scan.caller, row) for scan, row in zip(open_scans, rows, strict=True)])
     for scan, (row, verdict) in zip(open_scans, decided, strict=True):
         tell(tx, scan, row, verdict)
     said = iter(verdict for _, verdict in decided)
@@ -71,6 +72,8 @@ async def _look(tx: Tx, scans: Sequence[Scan]) -> "Door":
     door = Door(tokens)
     shown = [each for each in scans if door.own(each) is not None]
     door.before = await store.lock_entitlements(tx, shown, lambda each: door.own(each) or EntitlementId.new())
+    # Where a code leads never changes. Whether it is good may have changed while we waited for its right.
+    door.tokens = await token_store.find_by_digests(tx, door.tokens)
     door.standing = dict(door.before)
     used = [own for own, each in door.before.items() if each.entries]
     door.latest = await doors.find_latest(tx, used)
@@ -98,7 +101,8 @@ class Door:
     def decide(self, tx: Tx, scan: Scan) -> tuple[Checkin, Verdict]:
         own, token = self.own(scan), self.token(scan)
         entitlement = self.standing.get(own) if own else None
-        reason = policy.why_not(entitlement, token, scan.place, scan.way, tx.now)
+        kind = KINDS().get(entitlement.kind) if entitlement else None
+        reason = policy.why_not(entitlement, kind, token, scan.place, scan.way, tx.now)
         checkin, repeats = CheckinId.new(), None
         if entitlement is not None and reason is None:
             entitlement = self._admit(entitlement, scan, checkin, token, tx)
@@ -131,11 +135,13 @@ def _row(
     reason: Reason | None,
     repeats: Entry | None,
 ) -> Checkin:
+    # Of what is for another event, nothing is said here.
+    session = entitlement.session_id if entitlement and reason is not Reason.WRONG_EVENT else None
     return Checkin(
         id=checkin.uuid,
         entitlement_id=entitlement.id.uuid if entitlement else None,
         event_id=scan.place.event_id or None,
-        session_id=scan.place.session_id or (entitlement.session_id if entitlement else None),
+        session_id=scan.place.session_id or session,
         source_type=entitlement.source.type if entitlement else None,
         action="ENTRY",
         admitted=reason is None,
@@ -193,10 +199,10 @@ def tallies_of(rows: Iterable[Checkin]) -> list[Tally]:
     return [msgspec.structs.replace(place, **sums[key]) for key, place in sorted(places.items())]
 
 
-def _audited(scan: Scan, row: Checkin) -> audit.Entry:
+def audited(caller: Caller, row: Checkin) -> audit.Entry:
     subject = str(EntitlementId(row.entitlement_id)) if row.entitlement_id else str(CheckinId(row.id))
     after = {"admitted": row.admitted, "checkinId": str(CheckinId(row.id)), "method": row.method.value}
-    return audit.Entry(scan.caller, "entitlements.consume", subject, row.reason_code, after=after)
+    return audit.Entry(caller, "entitlements.consume", subject, row.reason_code, after=after)
 
 
 def tell(tx: Tx, scan: Scan, row: Checkin, verdict: Verdict) -> None:

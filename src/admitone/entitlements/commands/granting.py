@@ -2,7 +2,8 @@
 
 Promise: whoever grants twice under one key grants once, and is shown the first (FUL: emission keys are unique). A right
 begins with its code, unless a place is only kept; what is kept has neither code nor access (ENT-018). Whoever is given
-something looks at its payment, held until the end: what was disputed or sent back meanwhile opens no door.
+something looks at its payment, held until the end: what nobody paid for is not given, and what was disputed or sent
+back meanwhile opens no door.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,11 +11,11 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from admitone.entitlements.commands.changing import Move, change, fresh_tokens
-from admitone.entitlements.commands.following import follow
-from admitone.entitlements.errors import EntitlementNotActive, NotPaid
+from admitone.entitlements.commands.following import follow_held
+from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotPaid
 from admitone.entitlements.facts import told_of
 from admitone.entitlements.model import Change, Changed, Entitlement, EntitlementId, Grant, Status
-from admitone.entitlements.policy import is_unpaid
+from admitone.entitlements.policy import status_of
 from admitone.entitlements.port import KINDS
 from admitone.entitlements.store import entitlements as store
 from admitone.entitlements.store import tokens as token_store
@@ -41,30 +42,28 @@ class About(msgspec.Struct, frozen=True):
 
 
 @command()
-async def grant(tx: Tx, wanted: Sequence[Grant]) -> list[Entitlement | Refusal]:
+async def grant(tx: Tx, grants: Sequence[Grant]) -> list[Entitlement | Refusal]:
     """Each once, for whoever owns it by then."""
-    paid = await payments.lock_payments(tx, [each for each in wanted if each.payment])
-    grants = [each for each in wanted if not _is_unpaid(each, paid)]
-    users = await store.find_claimed(tx, {each.owner for each in grants})
-    fresh = {each.emission_key: _entitlement(tx, each, users.get(each.owner, each.owner)) for each in reversed(grants)}
+    held = await payments.lock_payments(tx, [each for each in grants if each.payment])
+    sound = [each for each in grants if each.pending or _is_paid(each.payment, held)]
+    users = await store.find_claimed(tx, {each.owner for each in sound})
+    fresh = {each.emission_key: _entitlement(tx, each, users.get(each.owner, each.owner)) for each in reversed(sound)}
     new = await store.insert_entitlements(tx, [*fresh.values()])
     known = await store.find_by_keys(tx, [key for key, each in fresh.items() if each.id not in new])
     if len(known) + len(new) != len(fresh):
         raise Overtaken  # One was granted by another this instant.
     given = [each for each in fresh.values() if each.id in new]
-    callers = {each.emission_key: each.caller for each in reversed(grants)}
+    callers = {each.emission_key: each.caller for each in reversed(sound)}
     await token_store.insert_tokens(tx, fresh_tokens(given, tx))
     await store.insert_changes(tx, [_line(each, callers[each.emission_key], tx) for each in given])
     for each in given:
         tx.publish(callers[each.emission_key], told_of(Change.GRANTED, each, None))
-    standing = await follow(tx, paid, {each.payment: each.caller for each in wanted if each.payment})
-    became = {key: standing.get(each.id, each) for key, each in (fresh | known).items()}
-    return [NotPaid() if _is_unpaid(each, paid) else became[each.emission_key] for each in wanted]
-
-
-def _is_unpaid(grant: Grant, paid: Mapping[PaymentId, Payment]) -> bool:
-    """A place can be kept for whoever has yet to pay, and nothing else can be."""
-    return grant.payment is not None and not grant.pending and is_unpaid(paid.get(grant.payment))
+    standing = await follow_held(tx, held, {each.payment: each.caller for each in grants if each.payment})
+    outcomes = fresh | known
+    return [
+        standing.get(right.id, right) if (right := outcomes.get(each.emission_key)) else EntitlementNotPaid()
+        for each in grants
+    ]
 
 
 @command()
@@ -73,20 +72,24 @@ async def activate(tx: Tx, activations: Sequence[Activation]) -> list[Entitlemen
     found = await store.find_entitlements(tx, {each.entitlement for each in activations})
     whose = {each.entitlement: each.payment or _payment_of(found.get(each.entitlement)) for each in activations}
     callers = {own: each.caller for each in activations if (own := whose[each.entitlement])}
-    paid = await payments.lock_payments(tx, [About(own) for own in callers])
+    held = await payments.lock_payments(tx, [About(own) for own in callers])
 
     def decide(each: Activation, before: Entitlement) -> Move | Refusal | None:
-        payment = whose[each.entitlement]
-        if before.status is Status.PENDING and payment and is_unpaid(paid.get(payment)):
-            return NotPaid()
         if before.status is Status.PENDING:
-            became = {"status": Status.ACTIVE, "payment_id": payment}
+            if not _is_paid(whose[each.entitlement], held):
+                return EntitlementNotPaid()
+            became = {"status": status_of(before, tx.now), "payment_id": whose[each.entitlement]}
             return Move.with_code(tx.now, each.caller, Change.ACTIVATED, before, None, **became)
         return None if before.status is Status.ACTIVE else EntitlementNotActive(status=before.status.value)
 
     outcomes = await change(tx, activations, decide)
-    standing = await follow(tx, paid, callers)
+    standing = await follow_held(tx, held, callers)
     return [each if isinstance(each, Refusal) else standing.get(each.id, each) for each in outcomes]
+
+
+def _is_paid(payment: PaymentId | None, held: Mapping[PaymentId, Payment]) -> bool:
+    """Whether its money came, whatever became of it since; what names no payment costs none."""
+    return payment is None or (payment in held and held[payment].applied)
 
 
 def _payment_of(entitlement: Entitlement | None) -> PaymentId | None:
@@ -101,6 +104,7 @@ def _entitlement(tx: Tx, grant: Grant, owner: IdentityId) -> Entitlement:
         emission_key=grant.emission_key,
         source=grant.source,
         line_key=grant.line_key,
+        piece=grant.piece,
         payment_id=grant.payment,
         event_id=grant.event_id,
         session_id=grant.session_id,

@@ -13,8 +13,8 @@ from uuid import UUID
 import msgspec
 
 from admitone.entitlements import policy
-from admitone.entitlements.commands.checking_in import tallies_of
-from admitone.entitlements.errors import LeaseNotFound
+from admitone.entitlements.commands.checking_in import audited, tallies_of
+from admitone.entitlements.errors import LeaseNotFound, ScannerClosed
 from admitone.entitlements.facts import CheckinConsumed, CheckinIncident, of_checkin
 from admitone.entitlements.model import (
     LIST_LIFE,
@@ -35,6 +35,7 @@ from admitone.entitlements.store import entitlements as store
 from admitone.entitlements.store import leases as lease_store
 from admitone.entitlements.store import tokens as token_store
 from admitone.entitlements.store.leases import Known
+from admitone.entitlements.store.scanners import find_closed
 from admitone.kernel import audit
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
@@ -88,7 +89,13 @@ class LeaseRevoking(msgspec.Struct, frozen=True):
 
 @command()
 async def lease(tx: Tx, wanted: Sequence[LeaseWanted]) -> list[Lease | Refusal]:
-    """A device of which two ask at once has what the last of them got."""
+    """Each, unless its device is closed. What the device had before is over; of two at once both stand, and count."""
+    closed = await find_closed(tx, {each.place.scanner for each in wanted})
+    given = iter(await _give(tx, [each for each in wanted if each.place.scanner not in closed]))
+    return [ScannerClosed() if each.place.scanner in closed else next(given) for each in wanted]
+
+
+async def _give(tx: Tx, wanted: Sequence[LeaseWanted]) -> list[Lease]:
     given = [
         Lease(
             id=LeaseId.new(),
@@ -113,7 +120,7 @@ async def lease(tx: Tx, wanted: Sequence[LeaseWanted]) -> list[Lease | Refusal]:
             for each, own in zip(wanted, given, strict=True)
         ],
     )
-    return [*given]
+    return given
 
 
 @command()
@@ -138,6 +145,8 @@ async def synchronise(tx: Tx, syncs: Sequence[Sync]) -> list[Synced | Refusal]:
     rights = await store.lock_entitlements(
         tx, sorted({each.entitlement for each in tokens.values()}), lambda each: each
     )
+    # As at the door: whether a code is good is known once its right is held.
+    tokens = await token_store.find_by_digests(tx, tokens)
     book = Book(tx, leases, tokens, dict(rights))
     outcomes: dict[int, Synced] = {}
     for position, each in enumerate(syncs):
@@ -146,7 +155,8 @@ async def synchronise(tx: Tx, syncs: Sequence[Sync]) -> list[Synced | Refusal]:
     await doors.write_entries(tx, [each for right, each in book.rights.items() if each != rights[right]])
     await doors.insert_checkins(tx, book.rows)
     await doors.count(tx, tallies_of(book.rows))
-    await lease_store.write_leases(tx, [book.leases[each.lease] for each in own])
+    await audit.record(tx, book.audited)
+    await lease_store.write_leases(tx, [book.leases[each] for each in {each.lease for each in own}])
     return [outcomes.get(position) or LeaseNotFound() for position in range(len(syncs))]
 
 
@@ -165,6 +175,7 @@ class Book:
         self.leases = leases
         self.rights = rights
         self.rows: list[Checkin] = []
+        self.audited: list[audit.Entry] = []
 
     def take(self, sync: Sync, known: dict[tuple[UUID, str], Known]) -> Synced:
         recorded: list[Recorded] = []
@@ -175,14 +186,18 @@ class Book:
                 row = self._record(sync, before, scan)
                 known[sync.lease.uuid, scan.key] = Known(row.id, row.admitted, row.reason_code)
             recorded.append(_recorded(scan.key, known[sync.lease.uuid, scan.key], replayed=said is not None))
-        self.leases[sync.lease] = msgspec.structs.replace(self.leases[sync.lease], synced_at=self._tx.now)
+        # Whoever was away for too long was away: its lease ended then, and it fetches a new list.
+        expires_at = before.expires_at if self._tx.now <= before.good_until else before.good_until
+        self.leases[sync.lease] = msgspec.structs.replace(
+            self.leases[sync.lease], synced_at=self._tx.now, expires_at=expires_at
+        )
         return Synced(self.leases[sync.lease], tuple(recorded))
 
     def _record(self, sync: Sync, before: Lease, scan: LetIn) -> Checkin:
         token = self._tokens.get(scan.digest)
         right = self.rights.get(token.entitlement) if token else None
         used = self.leases[sync.lease].entries_used
-        incident = policy.incident_of(right, before, scan.at, used, self._tx.now)
+        incident = policy.incident_of(right, token, before, scan.at, used, self._tx.now)
         admitted = right is not None and incident not in STAYS_OUT
         at = min(max(scan.at, before.issued_at), self._tx.now)
         if right is not None and admitted:
@@ -192,6 +207,7 @@ class Book:
         self.leases[sync.lease] = msgspec.structs.replace(self.leases[sync.lease], entries_used=used + 1)
         row = _row(self._tx, sync, before, scan, token, right, incident, at)
         self.rows.append(row)
+        self.audited.append(audited(sync.caller, row))
         _tell(self._tx, sync.caller, row, incident)
         return row
 
@@ -207,11 +223,12 @@ def _row(
     at: datetime,
 ) -> Checkin:
     admitted = right is not None and incident not in STAYS_OUT
+    session = right.session_id if right and incident is not Incident.NOT_ON_LIST else None
     return Checkin(
         id=uuid7(),
         entitlement_id=right.id.uuid if right else None,
         event_id=lease.event_id,
-        session_id=lease.session_id or (right.session_id if right else None),
+        session_id=lease.session_id or session,
         source_type=right.source.type if right else None,
         action="ENTRY",
         admitted=admitted,

@@ -41,7 +41,7 @@ async def undo(tx: Tx, undos: Sequence[Undo]) -> list[Checkin | Refusal]:
     about = [each for each in undos if each.checkin in entries]
     standing = await store.lock_entitlements(tx, about, lambda each: _whose(entries[each.checkin]))
     stand = await doors.list_standing(tx, standing)
-    rows: list[Checkin] = []
+    done: list[tuple[Caller, Checkin]] = []
     outcomes: list[Checkin | Refusal] = []
     for each in undos:
         entry = entries.get(each.checkin)
@@ -55,16 +55,16 @@ async def undo(tx: Tx, undos: Sequence[Undo]) -> list[Checkin | Refusal]:
             continue
         stand[own] = stand[own][:-1]
         standing[own] = policy.undone(standing[own], [one.at for one in stand[own]])
-        rows.append(_row(tx, each, entry))
-        outcomes.append(rows[-1])
+        row = _row(tx, each, entry)
+        done.append((each.caller, row))
+        outcomes.append(row)
+    rows = [row for _, row in done]
     await doors.write_entries(tx, [standing[own] for own in {_whose(row) for row in rows}])
     await doors.insert_checkins(tx, rows)
     await doors.count(tx, tallies_of(rows))
-    callers = {each.checkin.uuid: each.caller for each in undos}
-    await audit.record(tx, [_audited(callers[row.refers_to], row) for row in rows if row.refers_to])
-    for row in rows:
-        undone = row.refers_to or row.id
-        tx.publish(callers[undone], of_checkin(CheckinUndone, row, undoes=CheckinId(undone)))
+    await audit.record(tx, [_audited(caller, row) for caller, row in done])
+    for caller, row in done:
+        tx.publish(caller, of_checkin(CheckinUndone, row, undoes=CheckinId(row.refers_to or row.id)))
     return outcomes
 
 

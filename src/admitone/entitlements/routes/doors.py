@@ -207,7 +207,7 @@ def _organization(call: Call) -> OrganizationId:
 
 
 async def _ask(call: Call, shown: Scan) -> Verdict:
-    marks = marks_of(_organization(call), shown.place)
+    marks = marks_of(call, shown.place)
     try:
         await call.batch(streaks.check, marks, scope=streaks.SCOPE)
     except (StepUpRequired, Throttled) as paused:
@@ -220,9 +220,9 @@ async def _ask(call: Call, shown: Scan) -> Verdict:
     return verdict
 
 
-def marks_of(organization: OrganizationId, place: Place) -> tuple[Mark, ...]:
+def marks_of(call: Call, place: Place) -> tuple[Mark, ...]:
     """Whose refusals are counted: the device's, and the device's at this event."""
-    device = by_device(organization, place.device)
+    device = by_device(_organization(call), place.device)
     in_a_row, at_event = TICKET.streaks
     return (Mark(in_a_row, device), Mark(at_event, f"{device}:{place.event_id}"))
 
@@ -256,7 +256,7 @@ confirm = contract(
 
 @confirm.serves
 async def confirm_scanner(call: Call, request: ConfirmRequest) -> None:
-    marks = marks_of(_organization(call), Place(request.event_id, device=request.device_id))
+    marks = marks_of(call, Place(request.event_id, device=request.device_id))
     await call.batch(streaks.record, tuple(Outcome(mark, Result.PASSED) for mark in marks), scope=streaks.SCOPE)
 
 

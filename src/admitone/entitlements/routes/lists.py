@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from admitone.entitlements import holders
 from admitone.entitlements.commands.noting import Note, note
-from admitone.entitlements.errors import NamesAreForPeople
+from admitone.entitlements.errors import PeopleOnly
 from admitone.entitlements.holders import PEOPLE, Found, Holder
 from admitone.entitlements.model import Checkin, CheckinId, Entitlement, EntitlementId, Method, Status, Way
 from admitone.entitlements.routes.doors import (
@@ -287,7 +287,7 @@ find_holders = contract(
     permission=CHECKIN_RW,
     takes=HoldersRequest,
     gives=Page[HolderAnswer],
-    refuses=(InvalidEmail, NamesAreForPeople),
+    refuses=(InvalidEmail, PeopleOnly),
     limits=(SEARCHES_PER_PERSON,),
     repeats="it changes nothing; that somebody searched is written down",
     order_key="eventId",
@@ -312,9 +312,9 @@ async def search_holders(call: Call, request: HoldersRequest) -> Page[HolderAnsw
 
 
 async def refuse_devices(call: Call) -> None:
-    """A key may be lost with its device; names are for people, who sign in."""
+    """A key may be lost with its device; names, and what led to a verdict, are for people, who sign in."""
     if call.identity is None or not await call.read(find_people, [call.identity], scope=PEOPLE):
-        raise NamesAreForPeople
+        raise PeopleOnly
 
 
 CONTRACTS: Final = (rights, log, find_holders)

@@ -19,10 +19,8 @@ from admitone.entitlements.commands.leasing import (
     revoke_leases,
     synchronise,
 )
-from admitone.entitlements.errors import LeaseNotFound, LeaseOver, NoDevice
+from admitone.entitlements.errors import LeaseNotFound, LeaseOver, NoDevice, ScannerClosed
 from admitone.entitlements.model import (
-    LIST_LIFE,
-    UNSYNCED_LIFE,
     CheckinId,
     EntitlementId,
     Incident,
@@ -31,10 +29,13 @@ from admitone.entitlements.model import (
     Listed,
     Place,
 )
-from admitone.entitlements.routes.doors import CHECKIN_R, DoorId, Gate, contract
+from admitone.entitlements.routes.doors import CHECKIN_R, DoorId, Gate, contract, marks_of
 from admitone.entitlements.store import leases as store
+from admitone.entitlements.store.scanners import find_closed
+from admitone.kernel import streaks
 from admitone.kernel.contracts import Call, Count, Example, IdempotencyKey, Instant, ReasonCode, Wire
 from admitone.kernel.db import Tx
+from admitone.kernel.streaks import StepUpRequired
 
 MOST_CODES: Final = 5_000
 MOST_LET_IN: Final = 500
@@ -90,7 +91,7 @@ class LeaseAnswer(Wire):
             gate=own.gate,
             issued_at=own.issued_at,
             expires_at=own.expires_at,
-            offline_until=min(own.expires_at, own.synced_at + UNSYNCED_LIFE),
+            offline_until=own.good_until,
             entries_allowed=own.entries_allowed,
             entries_used=own.entries_used,
             revoked_at=own.revoked_at,
@@ -155,7 +156,7 @@ give_lease = contract(
     post="/api/org/{organizationId}/checkin/events/{eventId}/leases",
     takes=LeaseRequest,
     gives=NewLeaseAnswer,
-    refuses=(NoDevice,),
+    refuses=(NoDevice, ScannerClosed, StepUpRequired),
     idempotent_by="idempotencyKey",
     order_key="deviceId",
     examples=(
@@ -171,6 +172,8 @@ give_lease = contract(
 @give_lease.serves
 async def new_lease(call: Call, request: LeaseRequest) -> NewLeaseAnswer:
     place = Place(request.event_id, request.session_id, request.gate, _device(call))
+    # Whoever may not ask now does not go on without asking.
+    await call.batch(streaks.check, marks_of(call, place), scope=streaks.SCOPE)
     given = await call.batch(lease, LeaseWanted(call.caller, place, request.entries_allowed))
     leases = await call.read(store.list_leases, request.event_id, MOST_LEASES)
     return NewLeaseAnswer(lease=LeaseAnswer.of(given), exposure=ExposureAnswer.of(leases))
@@ -228,7 +231,7 @@ list_codes = contract(
     get="/api/org/{organizationId}/checkin/leases/{leaseId}/codes",
     takes=CodesRequest,
     gives=CodesAnswer,
-    refuses=(LeaseNotFound, LeaseOver, NoDevice),
+    refuses=(LeaseNotFound, LeaseOver, NoDevice, ScannerClosed),
     order_key="none",
     examples=(Example("Of another device", takes=CodesRequest(lease_id=SOME_LEASE), refuses=LeaseNotFound()),),
 )
@@ -242,10 +245,12 @@ async def codes(call: Call, request: CodesRequest) -> CodesAnswer:
         own = await store.find_lease(tx, request.lease_id)
         if own is None or own.device != device:
             raise LeaseNotFound
-        if own.revoked_at is not None or tx.now > min(own.expires_at, own.issued_at + LIST_LIFE):
+        if own.revoked_at is not None or tx.now > own.good_until:
             raise LeaseOver
+        if await find_closed(tx, {own.place.scanner}):
+            raise ScannerClosed
         after = request.after.uuid if request.after else FIRST
-        return await store.list_codes(tx, Place(own.event_id, own.session_id), after, MOST_CODES)
+        return await store.list_codes(tx, own.place, after, MOST_CODES)
 
     listed = await call.read(page)
     is_last = len(listed) < MOST_CODES

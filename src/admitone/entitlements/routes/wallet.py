@@ -55,13 +55,11 @@ class Withheld(StrEnum):
     """Why a right is suspended, as its owner is told: what we suspect is nobody's business yet."""
 
     DISPUTE = "DISPUTE"
-    REFUND = "REFUND"
     REVIEW = "REVIEW"
 
 
 TOLD: Final = {
     Hold.DISPUTE: Withheld.DISPUTE,
-    Hold.REFUND: Withheld.REFUND,
     Hold.INVESTIGATION: Withheld.REVIEW,
     Hold.FRAUD: Withheld.REVIEW,
 }

@@ -1,15 +1,18 @@
-"""Why is this code valid? For staff who may let in: the chain behind a verdict, to read and to take away."""
+"""Why is this code valid? For staff who may let in and signed in: the chain behind a verdict, to read and to take away.
+
+Promise: a scanner's key asks at the door, where what is refused is counted, and nowhere else (ENT-034).
+"""
 
 from typing import Annotated, Final
 
 from msgspec import Meta
 
 from admitone.entitlements.codes import digest_of
-from admitone.entitlements.errors import EntitlementNotFound
+from admitone.entitlements.errors import EntitlementNotFound, PeopleOnly
 from admitone.entitlements.explaining import Chain, Money, explain, find_shown
 from admitone.entitlements.model import Changed, EntitlementId, Place, Reason, Token, TokenState
 from admitone.entitlements.routes.doors import CHECKIN_RW, SOME_ENTITLEMENT, DoorId, QrPayload, contract
-from admitone.entitlements.routes.lists import A_RIGHT, SEARCHES_PER_PERSON, LoggedAnswer, RightAnswer
+from admitone.entitlements.routes.lists import A_RIGHT, SEARCHES_PER_PERSON, LoggedAnswer, RightAnswer, refuse_devices
 from admitone.entitlements.routes.live import BEGINNING
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.contracts import Call, Count, Example, File, Instant, Wire, Writes
@@ -241,7 +244,7 @@ why = contract(
     permission=CHECKIN_RW,
     takes=WhyRequest,
     gives=WhyAnswer,
-    refuses=(EntitlementNotFound,),
+    refuses=(EntitlementNotFound, PeopleOnly),
     order_key="entitlementId",
     examples=(Example("A good ticket", takes=WhyRequest(entitlement_id=SOME_ENTITLEMENT), gives=A_CHAIN),),
 )
@@ -249,6 +252,7 @@ why = contract(
 
 @why.serves
 async def see_why(call: Call, request: WhyRequest) -> WhyAnswer:
+    await refuse_devices(call)
     return WhyAnswer.of(await _chain(call, request.entitlement_id, None, request.place))
 
 
@@ -260,7 +264,7 @@ why_file = contract(
     permission=CHECKIN_RW,
     takes=WhyRequest,
     writes=Writes.FILE,
-    refuses=(EntitlementNotFound,),
+    refuses=(EntitlementNotFound, PeopleOnly),
     order_key="entitlementId",
     examples=(Example("A good ticket", takes=WhyRequest(entitlement_id=SOME_ENTITLEMENT)),),
 )
@@ -268,6 +272,7 @@ why_file = contract(
 
 @why_file.serves
 async def take_why(call: Call, request: WhyRequest) -> File:
+    await refuse_devices(call)
     answer = WhyAnswer.of(await _chain(call, request.entitlement_id, None, request.place))
     return File(to_json(answer), "application/json", download_name=f"why-{request.entitlement_id}.json")
 
@@ -286,7 +291,7 @@ why_code = contract(
     permission=CHECKIN_RW,
     takes=WhyCodeRequest,
     gives=WhyAnswer,
-    refuses=(EntitlementNotFound,),
+    refuses=(EntitlementNotFound, PeopleOnly),
     limits=(SEARCHES_PER_PERSON,),
     repeats="it changes nothing",
     order_key="none",
@@ -298,6 +303,7 @@ why_code = contract(
 
 @why_code.serves
 async def see_why_code(call: Call, request: WhyCodeRequest) -> WhyAnswer:
+    await refuse_devices(call)
     shown: Token | None = await call.read(find_shown, digest_of(request.qr_payload))
     if shown is None:  # Also what is good at another organisation: to this one it never was (ENT-026).
         raise EntitlementNotFound

@@ -7,10 +7,10 @@ from admitone.kernel.db import Tx
 
 
 class Counted(NamedTuple):
-    """At one gate, for one session."""
+    """At one gate, or for one session; with neither, in all."""
 
-    gate: str
-    session: str
+    gate: str | None
+    session: str | None
     admitted: int
     undone: int
     duplicates: int
@@ -27,14 +27,15 @@ class Quarter(NamedTuple):
     denied: int
 
 
+# All of it first: however many gates somebody makes up, the sum is the sum.
 SUM_BY_GATE = """
-    SELECT gate, session_id, sum(admitted)::bigint AS admitted, sum(undone)::bigint AS undone,
-           sum(duplicate)::bigint AS duplicates, sum(denied)::bigint AS denied
+    SELECT gate, session_id, COALESCE(sum(admitted), 0)::bigint AS admitted, COALESCE(sum(undone), 0)::bigint AS undone,
+           COALESCE(sum(duplicate), 0)::bigint AS duplicates, COALESCE(sum(denied), 0)::bigint AS denied
       FROM entitlements.tally
      WHERE organization_id = $1
        AND event_id = $2
-     GROUP BY gate, session_id
-     ORDER BY gate, session_id
+     GROUP BY GROUPING SETS ((), (session_id), (gate))
+     ORDER BY GROUPING(gate, session_id) DESC, session_id, gate
      LIMIT $3
 """
 

@@ -60,15 +60,23 @@ WRITE_ENTRIES = """
 """
 
 
+# Of the entries that were not undone the latest. Told by its number: what a device let in by itself is heard of late.
 FIND_LATEST = """
     SELECT w.id AS entitlement_id, c.id, c.at, c.gate
       FROM unnest($2::uuid[]) AS w(id)
-     CROSS JOIN LATERAL (SELECT id, at, gate
-                           FROM entitlements.checkin
-                          WHERE organization_id = $1
-                            AND entitlement_id = w.id
-                            AND admitted
-                          ORDER BY id DESC
+     CROSS JOIN LATERAL (SELECT c.id, c.at, c.gate
+                           FROM entitlements.checkin AS c
+                          WHERE c.organization_id = $1
+                            AND c.entitlement_id = w.id
+                            AND c.entry IS NOT NULL
+                            AND c.admitted
+                            AND NOT EXISTS (SELECT
+                                              FROM entitlements.checkin AS u
+                                             WHERE u.organization_id = $1
+                                               AND u.entitlement_id = c.entitlement_id
+                                               AND u.entry = c.entry
+                                               AND u.action = 'UNDO')
+                          ORDER BY c.entry DESC
                           LIMIT 1) AS c
 """
 
@@ -91,7 +99,7 @@ LIST_OF_RIGHT = f"""
       FROM entitlements.checkin
      WHERE organization_id = $1
        AND entitlement_id = $2
-     ORDER BY id
+     ORDER BY id DESC
      LIMIT $3
 """  # noqa: S608, of constants
 
@@ -155,8 +163,8 @@ async def find_checkins(tx: Tx, ids: Collection[CheckinId]) -> dict[CheckinId, C
 
 
 async def list_of_right(tx: Tx, entitlement: EntitlementId, most: int) -> list[Checkin]:
-    """All that happened with it, also what was refused, the first one first."""
-    return [checkin_of(row) for row in await tx.fetch(LIST_OF_RIGHT, entitlement.uuid, most)]
+    """The latest that happened with it, also what was refused, in its order."""
+    return [checkin_of(row) for row in reversed(await tx.fetch(LIST_OF_RIGHT, entitlement.uuid, most))]
 
 
 async def list_standing(tx: Tx, entitlements: Collection[EntitlementId]) -> dict[EntitlementId, list[Entry]]:

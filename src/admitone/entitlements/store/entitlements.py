@@ -1,7 +1,7 @@
 """Entitlements and their trail."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 from uuid import UUID
 
 from admitone.entitlements.model import Changed, Entitlement, EntitlementId, Hold, Method, Revocation, Status, Token
@@ -11,11 +11,13 @@ from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.statements import Insert, Lock, columns
 
 Input = TypeVar("Input")
+AT_ONCE: Final = 250
+"""Rows that one UPDATE joins: its plan compares each with each."""
 
-COLUMNS = """organization_id, id, emission_key, source_type, source_id, line_key, payment_id, event_id, session_id,
-           label, identity_id, kind, offline_allowed, status, held_for, revoked_for, valid_from, valid_until,
-           policy_version, methods, max_entries, reentry_minutes, undo_minutes, entries, entered, duplicates,
-           consumed_at, last_entry_at, epoch, coded_until, version, created_at, changed_at"""
+COLUMNS = """organization_id, id, emission_key, source_type, source_id, line_key, piece, payment_id, event_id,
+           session_id, label, identity_id, kind, offline_allowed, status, held_for, revoked_for, valid_from,
+           valid_until, policy_version, methods, max_entries, reentry_minutes, undo_minutes, entries, entered,
+           duplicates, consumed_at, last_entry_at, epoch, coded_until, version, created_at, changed_at"""
 
 
 INSERT_ENTITLEMENTS = Insert(
@@ -26,6 +28,7 @@ INSERT_ENTITLEMENTS = Insert(
         "source_type": "text",
         "source_id": "text",
         "line_key": "text",
+        "piece": "integer",
         "payment_id": "uuid",
         "event_id": "text",
         "session_id": "text",
@@ -170,7 +173,7 @@ LIST_CHANGES = """
       FROM entitlements.change
      WHERE organization_id = $1
        AND entitlement_id = $2
-     ORDER BY number
+     ORDER BY number DESC
      LIMIT $3
 """
 
@@ -214,6 +217,11 @@ async def list_of_payments(tx: Tx, payments: Collection[PaymentId]) -> list[Enti
 async def write_standings(tx: Tx, before: Mapping[EntitlementId, int], after: Sequence[Entitlement]) -> None:
     """As they stand now; each still had the version that it was read with."""
     ordered = sorted(after, key=lambda each: each.id)
+    for start in range(0, len(ordered), AT_ONCE):
+        await _write_standings(tx, before, ordered[start : start + AT_ONCE])
+
+
+async def _write_standings(tx: Tx, before: Mapping[EntitlementId, int], ordered: Sequence[Entitlement]) -> None:
     [ids, *rest] = columns(
         ordered,
         *("id", "version", "owner", "payment_id", "status"),
@@ -238,8 +246,9 @@ async def find_claimed(tx: Tx, owners: Collection[IdentityId]) -> dict[IdentityI
 
 
 async def list_changes(tx: Tx, entitlement: EntitlementId, most: int) -> list[Changed]:
+    """The latest, in their order."""
     rows = await tx.fetch(LIST_CHANGES, entitlement.uuid, most)
-    return [Changed(**dict(row)) for row in rows]
+    return [Changed(**dict(row)) for row in reversed(rows)]
 
 
 def entitlement_of(row: Record) -> Entitlement:
@@ -250,6 +259,7 @@ def entitlement_of(row: Record) -> Entitlement:
         emission_key=row["emission_key"],
         source=Source(SourceType(row["source_type"]), row["source_id"]),
         line_key=row["line_key"],
+        piece=row["piece"],
         payment_id=PaymentId(payment) if payment else None,
         event_id=row["event_id"],
         session_id=row["session_id"],

@@ -85,9 +85,9 @@ END_EARLIER = """
 
 WRITE_LEASES = """
     UPDATE entitlements.lease AS l
-       SET synced_at = v.synced_at, entries_used = v.entries_used, revoked_at = v.revoked_at
-      FROM unnest($2::uuid[], $3::timestamptz[], $4::integer[], $5::timestamptz[])
-        AS v(id, synced_at, entries_used, revoked_at)
+       SET expires_at = v.expires_at, synced_at = v.synced_at, entries_used = v.entries_used, revoked_at = v.revoked_at
+      FROM unnest($2::uuid[], $3::timestamptz[], $4::timestamptz[], $5::integer[], $6::timestamptz[])
+        AS v(id, expires_at, synced_at, entries_used, revoked_at)
      WHERE l.organization_id = $1
        AND l.id = ANY($2::uuid[])
        AND l.id = v.id
@@ -154,7 +154,7 @@ async def find_lease(tx: Tx, own: LeaseId) -> Lease | None:
 
 async def write_leases(tx: Tx, leases: Sequence[Lease]) -> None:
     ordered = sorted(leases, key=lambda each: each.id)
-    values = columns(ordered, "id", "synced_at", "entries_used", "revoked_at")
+    values = columns(ordered, "id", "expires_at", "synced_at", "entries_used", "revoked_at")
     await tx.execute_exactly(len(ordered), WRITE_LEASES, *values)
 
 

@@ -156,6 +156,10 @@ async def find_scanners(tx: Tx, scanners: Collection[Scanner]) -> dict[Scanner, 
     }
 
 
+async def find_closed(tx: Tx, scanners: Collection[Scanner]) -> set[Scanner]:
+    return {own for own, each in (await find_scanners(tx, scanners)).items() if each.closed_at}
+
+
 async def warn(tx: Tx, scanner: Scanner, unless_since: datetime) -> bool:
     """Whether it is the first time since then."""
     return await tx.execute(WARN, *scanner, tx.now, unless_since) > 0

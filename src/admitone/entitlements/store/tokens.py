@@ -48,7 +48,7 @@ LIST_OF_RIGHT = f"""
       FROM entitlements.token
      WHERE organization_id = $1
        AND entitlement_id = $2
-     ORDER BY epoch
+     ORDER BY epoch DESC
      LIMIT $3
 """  # noqa: S608, of constants
 
@@ -90,8 +90,8 @@ async def list_live(tx: Tx, entitlements: Collection[EntitlementId], now: dateti
 
 
 async def list_of_right(tx: Tx, entitlement: EntitlementId, most: int) -> list[Token]:
-    """Those that are remembered, in the order in which they were made."""
-    return [token_of(row) for row in await tx.fetch(LIST_OF_RIGHT, entitlement.uuid, most)]
+    """The latest of those that are remembered, in the order in which they were made."""
+    return [token_of(row) for row in reversed(await tx.fetch(LIST_OF_RIGHT, entitlement.uuid, most))]
 
 
 async def revoke(tx: Tx, entitlements: Collection[EntitlementId]) -> None:

@@ -13,7 +13,7 @@ from admitone.finance.refunds.model import (
     Request,
 )
 from admitone.finance.refunds.planning import CANCELLATION, REFUND, Asked, Cancellation
-from admitone.finance.refunds.store import find_going_back, find_lines, list_of_payment
+from admitone.finance.refunds.store import find_gone_back, find_lines, list_of_payment
 
 __all__ = (
     "CANCELLATION",
@@ -29,7 +29,7 @@ __all__ = (
     "RefundLine",
     "RefundState",
     "Request",
-    "find_going_back",
+    "find_gone_back",
     "find_lines",
     "list_of_payment",
     "request_refunds",

@@ -93,12 +93,11 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class GoneBack(msgspec.Struct, frozen=True):
-    """How many pieces of a payment's lines went back, and how many are on their way."""
+    """How many pieces of a payment's lines went back."""
 
     gone: dict[str, int] = {}
-    under_way: dict[str, int] = {}
-    whole_under_way: bool = False
-    """All that is left of it is."""
+    whole_gone: bool = False
+    """A cancellation gave all that was left of it back."""
 
 
 class Refund(msgspec.Struct, frozen=True):

@@ -126,18 +126,18 @@ COUNT_GONE = """
 """
 
 
-# The same, told apart; a cancellation is for all that was left, and has no lines.
-FIND_GOING = """
-    SELECT r.payment_id, r.state, l.line_key, sum(l.quantity)::bigint AS quantity
+# Those that arrived; a cancellation is for all that was left, and has no lines.
+FIND_GONE_BACK = """
+    SELECT r.payment_id, l.line_key, sum(l.quantity)::bigint AS quantity
       FROM refunds.refund AS r
       LEFT JOIN refunds.refund_line AS l
         ON l.organization_id = r.organization_id
        AND l.refund_id = r.id
      WHERE r.organization_id = $1
        AND r.payment_id = ANY($2::uuid[])
-       AND r.state IN ('PENDING', 'SUCCEEDED')
+       AND r.state = 'SUCCEEDED'
        AND (l.line_key IS NOT NULL OR r.cancellation_id IS NOT NULL)
-     GROUP BY r.payment_id, r.state, l.line_key
+     GROUP BY r.payment_id, l.line_key
 """
 
 
@@ -203,18 +203,17 @@ async def count_gone(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId,
     return gone
 
 
-async def find_going_back(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, GoneBack]:
-    """Of each, what went back and what is on its way."""
+async def find_gone_back(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, GoneBack]:
+    """Of each, what arrived."""
     gone: dict[PaymentId, dict[str, int]] = {each: {} for each in payments}
-    under_way: dict[PaymentId, dict[str, int]] = {each: {} for each in payments}
     whole: set[PaymentId] = set()
-    for row in await tx.fetch(FIND_GOING, sorted(each.uuid for each in payments)):
-        payment, is_pending = PaymentId(row["payment_id"]), row["state"] == RefundState.PENDING
+    for row in await tx.fetch(FIND_GONE_BACK, sorted(each.uuid for each in payments)):
+        payment = PaymentId(row["payment_id"])
         if row["line_key"] is None:
-            whole |= {payment} if is_pending else set()
+            whole.add(payment)
         else:
-            (under_way if is_pending else gone)[payment][row["line_key"]] = row["quantity"]
-    return {each: GoneBack(gone[each], under_way[each], each in whole) for each in payments}
+            gone[payment][row["line_key"]] = row["quantity"]
+    return {each: GoneBack(gone[each], each in whole) for each in payments}
 
 
 async def find_lines(tx: Tx, refunds: Collection[UUID]) -> dict[UUID, list[RefundLine]]:

@@ -197,9 +197,11 @@ class Call:
         if command.name in self._under_key:
             raise TypeError(f"{self.contract.id} runs {command.name} twice under one key; give it both inputs at once")
         self._under_key.add(command.name)
+        # Where devices are told apart each has keys of its own: what one was answered is no answer for another.
+        device = f"/{self.caller.device}" if self.contract.device else ""
         return Keyed.of(
             contract=f"{self.contract.id}:{command.name}",
-            caller=self.caller.key,
+            caller=self.caller.key + device,
             key=getattr(self._request, self.contract.fields[self.contract.idempotent_by].name),
             request=to_canonical(self._request) + self._incoming.body,
         )
