@@ -10,6 +10,10 @@ ALTER SCHEMA disputes OWNER TO admitone_owner;
 CREATE SCHEMA entitlements;
 ALTER SCHEMA entitlements OWNER TO admitone_owner;
 
+-- Name: fulfilment; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA fulfilment;
+ALTER SCHEMA fulfilment OWNER TO admitone_owner;
+
 -- Name: identity; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA identity;
 ALTER SCHEMA identity OWNER TO admitone_owner;
@@ -935,6 +939,37 @@ CREATE TABLE entitlements.token (
 );
 ALTER TABLE ONLY entitlements.token FORCE ROW LEVEL SECURITY;
 ALTER TABLE entitlements.token OWNER TO admitone_owner;
+
+-- Name: operation; Type: TABLE; Schema: fulfilment; Owner: admitone_owner
+CREATE TABLE fulfilment.operation (
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    source_type text NOT NULL,
+    source_id text NOT NULL,
+    state text NOT NULL,
+    scenario text,
+    key text,
+    steps text[] NOT NULL,
+    reason text,
+    refund_id uuid,
+    attempts integer NOT NULL,
+    correlation_id uuid NOT NULL,
+    begun_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT operation_attempts_check CHECK ((attempts > 0)),
+    CONSTRAINT operation_check CHECK (((scenario IS NULL) = (key IS NULL))),
+    CONSTRAINT operation_check1 CHECK (((state <> 'DONE'::text) OR ((key IS NOT NULL) AND (cardinality(steps) > 1)))),
+    CONSTRAINT operation_check2 CHECK (((state = 'DONE'::text) = (reason IS NULL))),
+    CONSTRAINT operation_check3 CHECK (((refund_id IS NULL) OR (state = 'RETURNED'::text))),
+    CONSTRAINT operation_key_check CHECK (((length(key) >= 5) AND (length(key) <= 200))),
+    CONSTRAINT operation_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 200))),
+    CONSTRAINT operation_scenario_check CHECK ((scenario = ANY (ARRAY['SINGLE'::text, 'FREE'::text, 'RESALE'::text, 'GROUP_FULL'::text, 'GROUP_SPLIT'::text, 'GROUP_SPLIT_SECOND_CHARGE'::text, 'SUBSCRIPTION'::text]))),
+    CONSTRAINT operation_source_id_check CHECK (((length(source_id) >= 1) AND (length(source_id) <= 64))),
+    CONSTRAINT operation_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text, 'STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text]))),
+    CONSTRAINT operation_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'DONE'::text, 'RETURNED'::text, 'FAILED'::text])))
+);
+ALTER TABLE ONLY fulfilment.operation FORCE ROW LEVEL SECURITY;
+ALTER TABLE fulfilment.operation OWNER TO admitone_owner;
 
 -- Name: apple; Type: TABLE; Schema: identity; Owner: admitone_owner
 CREATE TABLE identity.apple (
@@ -2737,6 +2772,14 @@ ALTER TABLE ONLY entitlements.token
 ALTER TABLE ONLY entitlements.token
     ADD CONSTRAINT token_pkey PRIMARY KEY (organization_id, digest);
 
+-- Name: operation operation_organization_id_key_key; Type: CONSTRAINT; Schema: fulfilment; Owner: admitone_owner
+ALTER TABLE ONLY fulfilment.operation
+    ADD CONSTRAINT operation_organization_id_key_key UNIQUE (organization_id, key);
+
+-- Name: operation operation_pkey; Type: CONSTRAINT; Schema: fulfilment; Owner: admitone_owner
+ALTER TABLE ONLY fulfilment.operation
+    ADD CONSTRAINT operation_pkey PRIMARY KEY (organization_id, payment_id);
+
 -- Name: apple apple_once_under_a_key; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
     ADD CONSTRAINT apple_once_under_a_key UNIQUE (identity_id, key_version);
@@ -3165,6 +3208,15 @@ CREATE INDEX tally_by_age ON entitlements.tally USING btree (minute);
 -- Name: token_by_age; Type: INDEX; Schema: entitlements; Owner: admitone_owner
 CREATE INDEX token_by_age ON entitlements.token USING btree (valid_until);
 
+-- Name: operation_by_change; Type: INDEX; Schema: fulfilment; Owner: admitone_owner
+CREATE INDEX operation_by_change ON fulfilment.operation USING btree (changed_at);
+
+-- Name: operation_fruitless; Type: INDEX; Schema: fulfilment; Owner: admitone_owner
+CREATE INDEX operation_fruitless ON fulfilment.operation USING btree (changed_at) WHERE (state = ANY (ARRAY['RETURNED'::text, 'FAILED'::text]));
+
+-- Name: operation_unfinished; Type: INDEX; Schema: fulfilment; Owner: admitone_owner
+CREATE INDEX operation_unfinished ON fulfilment.operation USING btree (state) WHERE (state = ANY (ARRAY['OPEN'::text, 'FAILED'::text]));
+
 -- Name: challenge_by_age; Type: INDEX; Schema: identity; Owner: admitone_owner
 CREATE INDEX challenge_by_age ON identity.challenge USING btree (expires_at);
 
@@ -3466,6 +3518,10 @@ ALTER TABLE ONLY entitlements.tally
 -- Name: token token_organization_id_entitlement_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE ONLY entitlements.token
     ADD CONSTRAINT token_organization_id_entitlement_id_fkey FOREIGN KEY (organization_id, entitlement_id) REFERENCES entitlements.entitlement(organization_id, id);
+
+-- Name: operation operation_organization_id_fkey; Type: FK CONSTRAINT; Schema: fulfilment; Owner: admitone_owner
+ALTER TABLE ONLY fulfilment.operation
+    ADD CONSTRAINT operation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
 -- Name: apple apple_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
@@ -3855,6 +3911,15 @@ ALTER TABLE entitlements.tally ENABLE ROW LEVEL SECURITY;
 
 -- Name: token; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE entitlements.token ENABLE ROW LEVEL SECURITY;
+
+-- Name: operation app_own; Type: POLICY; Schema: fulfilment; Owner: admitone_owner
+CREATE POLICY app_own ON fulfilment.operation TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: operation; Type: ROW SECURITY; Schema: fulfilment; Owner: admitone_owner
+ALTER TABLE fulfilment.operation ENABLE ROW LEVEL SECURITY;
+
+-- Name: operation relay_watches; Type: POLICY; Schema: fulfilment; Owner: admitone_owner
+CREATE POLICY relay_watches ON fulfilment.operation FOR SELECT TO admitone_relay USING (true);
 
 -- Name: apple; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
 ALTER TABLE identity.apple ENABLE ROW LEVEL SECURITY;
@@ -4500,6 +4565,10 @@ GRANT USAGE ON SCHEMA entitlements TO admitone_app;
 GRANT USAGE ON SCHEMA entitlements TO admitone_buyer;
 GRANT USAGE ON SCHEMA entitlements TO admitone_relay;
 
+-- Name: SCHEMA fulfilment; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA fulfilment TO admitone_app;
+GRANT USAGE ON SCHEMA fulfilment TO admitone_relay;
+
 -- Name: SCHEMA identity; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA identity TO admitone_identity;
 GRANT USAGE ON SCHEMA identity TO admitone_buyer;
@@ -4864,6 +4933,45 @@ GRANT UPDATE(revoked_at) ON TABLE entitlements.token TO admitone_app;
 
 -- Name: COLUMN token.redeemed_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(redeemed_at) ON TABLE entitlements.token TO admitone_app;
+
+-- Name: TABLE operation; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.organization_id; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.payment_id; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT SELECT(payment_id) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.state; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE fulfilment.operation TO admitone_app;
+GRANT SELECT(state) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.scenario; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(scenario) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.key; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(key) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.steps; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(steps) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.reason; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(reason) ON TABLE fulfilment.operation TO admitone_app;
+GRANT SELECT(reason) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.refund_id; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(refund_id) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.attempts; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(attempts) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.correlation_id; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT SELECT(correlation_id) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.changed_at; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE fulfilment.operation TO admitone_app;
+GRANT SELECT(changed_at) ON TABLE fulfilment.operation TO admitone_relay;
 
 -- Name: TABLE apple; Type: ACL; Schema: identity; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE ON TABLE identity.apple TO admitone_identity;

@@ -20,6 +20,7 @@ from admitone.foundation.organizations.module import MODULE as ORGANIZATIONS
 from admitone.foundation.usernames.module import MODULE as USERNAMES
 from admitone.kernel.manifest import Module
 from admitone.kernel.module import MODULE as KERNEL
+from admitone.selling.fulfilment.module import MODULE as FULFILMENT
 
 MODULES: tuple[Module, ...] = (
     KERNEL,
@@ -41,4 +42,5 @@ MODULES: tuple[Module, ...] = (
     RECONCILIATION,
     PROOF,
     ENTITLEMENTS,
+    FULFILMENT,
 )
