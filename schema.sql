@@ -14,6 +14,10 @@ ALTER SCHEMA entitlements OWNER TO admitone_owner;
 CREATE SCHEMA events;
 ALTER SCHEMA events OWNER TO admitone_owner;
 
+-- Name: fulfilment; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA fulfilment;
+ALTER SCHEMA fulfilment OWNER TO admitone_owner;
+
 -- Name: identity; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA identity;
 ALTER SCHEMA identity OWNER TO admitone_owner;
@@ -1141,7 +1145,7 @@ CREATE TABLE events.ticket_order (
     CONSTRAINT ticket_order_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT ticket_order_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
     CONSTRAINT ticket_order_language_check CHECK (((length(language) >= 2) AND (length(language) <= 10))),
-    CONSTRAINT ticket_order_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'FULFILLED'::text, 'EXPIRED'::text, 'CANCELLED'::text, 'RETURNED'::text]))),
+    CONSTRAINT ticket_order_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'FULFILLED'::text, 'CANCELLED'::text, 'RETURNED'::text]))),
     CONSTRAINT ticket_order_version_check CHECK ((version > 0))
 )
 WITH (fillfactor='85');
@@ -1185,6 +1189,37 @@ CREATE TABLE events.ticket_type (
 );
 ALTER TABLE ONLY events.ticket_type FORCE ROW LEVEL SECURITY;
 ALTER TABLE events.ticket_type OWNER TO admitone_owner;
+
+-- Name: operation; Type: TABLE; Schema: fulfilment; Owner: admitone_owner
+CREATE TABLE fulfilment.operation (
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    source_type text NOT NULL,
+    source_id text NOT NULL,
+    state text NOT NULL,
+    scenario text,
+    key text,
+    steps text[] NOT NULL,
+    reason text,
+    refund_id uuid,
+    attempts integer NOT NULL,
+    correlation_id uuid NOT NULL,
+    begun_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT operation_attempts_check CHECK ((attempts > 0)),
+    CONSTRAINT operation_check CHECK (((scenario IS NULL) = (key IS NULL))),
+    CONSTRAINT operation_check1 CHECK (((state <> 'DONE'::text) OR ((key IS NOT NULL) AND (cardinality(steps) > 1)))),
+    CONSTRAINT operation_check2 CHECK (((state = 'DONE'::text) = (reason IS NULL))),
+    CONSTRAINT operation_check3 CHECK (((refund_id IS NULL) OR (state = 'RETURNED'::text))),
+    CONSTRAINT operation_key_check CHECK (((length(key) >= 5) AND (length(key) <= 200))),
+    CONSTRAINT operation_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 200))),
+    CONSTRAINT operation_scenario_check CHECK ((scenario = ANY (ARRAY['SINGLE'::text, 'FREE'::text, 'RESALE'::text, 'GROUP_FULL'::text, 'GROUP_SPLIT'::text, 'GROUP_SPLIT_SECOND_CHARGE'::text, 'SUBSCRIPTION'::text]))),
+    CONSTRAINT operation_source_id_check CHECK (((length(source_id) >= 1) AND (length(source_id) <= 64))),
+    CONSTRAINT operation_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text, 'STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text]))),
+    CONSTRAINT operation_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'DONE'::text, 'RETURNED'::text, 'FAILED'::text])))
+);
+ALTER TABLE ONLY fulfilment.operation FORCE ROW LEVEL SECURITY;
+ALTER TABLE fulfilment.operation OWNER TO admitone_owner;
 
 -- Name: apple; Type: TABLE; Schema: identity; Owner: admitone_owner
 CREATE TABLE identity.apple (
@@ -3116,6 +3151,14 @@ ALTER TABLE ONLY events.ticket
 ALTER TABLE ONLY events.ticket_type
     ADD CONSTRAINT ticket_type_pkey PRIMARY KEY (organization_id, id);
 
+-- Name: operation operation_organization_id_key_key; Type: CONSTRAINT; Schema: fulfilment; Owner: admitone_owner
+ALTER TABLE ONLY fulfilment.operation
+    ADD CONSTRAINT operation_organization_id_key_key UNIQUE (organization_id, key);
+
+-- Name: operation operation_pkey; Type: CONSTRAINT; Schema: fulfilment; Owner: admitone_owner
+ALTER TABLE ONLY fulfilment.operation
+    ADD CONSTRAINT operation_pkey PRIMARY KEY (organization_id, payment_id);
+
 -- Name: apple apple_once_under_a_key; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
     ADD CONSTRAINT apple_once_under_a_key UNIQUE (identity_id, key_version);
@@ -3591,6 +3634,15 @@ CREATE INDEX ticket_order_of_event ON events.ticket_order USING btree (organizat
 -- Name: ticket_type_of_event; Type: INDEX; Schema: events; Owner: admitone_owner
 CREATE INDEX ticket_type_of_event ON events.ticket_type USING btree (organization_id, event_id, "position", id);
 
+-- Name: operation_by_change; Type: INDEX; Schema: fulfilment; Owner: admitone_owner
+CREATE INDEX operation_by_change ON fulfilment.operation USING btree (changed_at);
+
+-- Name: operation_fruitless; Type: INDEX; Schema: fulfilment; Owner: admitone_owner
+CREATE INDEX operation_fruitless ON fulfilment.operation USING btree (changed_at) WHERE (state = ANY (ARRAY['RETURNED'::text, 'FAILED'::text]));
+
+-- Name: operation_unfinished; Type: INDEX; Schema: fulfilment; Owner: admitone_owner
+CREATE INDEX operation_unfinished ON fulfilment.operation USING btree (state) WHERE (state = ANY (ARRAY['OPEN'::text, 'FAILED'::text]));
+
 -- Name: challenge_by_age; Type: INDEX; Schema: identity; Owner: admitone_owner
 CREATE INDEX challenge_by_age ON identity.challenge USING btree (expires_at);
 
@@ -3939,6 +3991,10 @@ ALTER TABLE ONLY events.ticket
 -- Name: ticket_type ticket_type_organization_id_event_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
 ALTER TABLE ONLY events.ticket_type
     ADD CONSTRAINT ticket_type_organization_id_event_id_fkey FOREIGN KEY (organization_id, event_id) REFERENCES events.event(organization_id, id);
+
+-- Name: operation operation_organization_id_fkey; Type: FK CONSTRAINT; Schema: fulfilment; Owner: admitone_owner
+ALTER TABLE ONLY fulfilment.operation
+    ADD CONSTRAINT operation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
 -- Name: apple apple_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
@@ -4407,6 +4463,15 @@ ALTER TABLE events.ticket_order ENABLE ROW LEVEL SECURITY;
 
 -- Name: ticket_type; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
 ALTER TABLE events.ticket_type ENABLE ROW LEVEL SECURITY;
+
+-- Name: operation app_own; Type: POLICY; Schema: fulfilment; Owner: admitone_owner
+CREATE POLICY app_own ON fulfilment.operation TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: operation; Type: ROW SECURITY; Schema: fulfilment; Owner: admitone_owner
+ALTER TABLE fulfilment.operation ENABLE ROW LEVEL SECURITY;
+
+-- Name: operation relay_watches; Type: POLICY; Schema: fulfilment; Owner: admitone_owner
+CREATE POLICY relay_watches ON fulfilment.operation FOR SELECT TO admitone_relay USING (true);
 
 -- Name: apple; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
 ALTER TABLE identity.apple ENABLE ROW LEVEL SECURITY;
@@ -5090,6 +5155,10 @@ GRANT USAGE ON SCHEMA events TO admitone_app;
 GRANT USAGE ON SCHEMA events TO admitone_buyer;
 GRANT USAGE ON SCHEMA events TO admitone_relay;
 
+-- Name: SCHEMA fulfilment; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA fulfilment TO admitone_app;
+GRANT USAGE ON SCHEMA fulfilment TO admitone_relay;
+
 -- Name: SCHEMA identity; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA identity TO admitone_identity;
 GRANT USAGE ON SCHEMA identity TO admitone_buyer;
@@ -5640,6 +5709,45 @@ GRANT UPDATE(version) ON TABLE events.ticket_type TO admitone_app;
 
 -- Name: COLUMN ticket_type.changed_at; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT UPDATE(changed_at) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: TABLE operation; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.organization_id; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.payment_id; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT SELECT(payment_id) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.state; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE fulfilment.operation TO admitone_app;
+GRANT SELECT(state) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.scenario; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(scenario) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.key; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(key) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.steps; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(steps) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.reason; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(reason) ON TABLE fulfilment.operation TO admitone_app;
+GRANT SELECT(reason) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.refund_id; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(refund_id) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.attempts; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(attempts) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.correlation_id; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT SELECT(correlation_id) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.changed_at; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE fulfilment.operation TO admitone_app;
+GRANT SELECT(changed_at) ON TABLE fulfilment.operation TO admitone_relay;
 
 -- Name: TABLE apple; Type: ACL; Schema: identity; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE ON TABLE identity.apple TO admitone_identity;

@@ -9,11 +9,13 @@ from admitone.foundation.identity.port import APPLE, Apple
 from admitone.kernel.config import Config
 from admitone.kernel.crypto import KEYRING
 from admitone.kernel.outbound import Outbound
+from admitone.selling.fulfilment.port import RECIPES
 
 
 def wire(config: Config) -> None:
     KEYRING.wire(config.keyring)
     SHOPS.wire({})
+    RECIPES.wire({})
     EVIDENCE.wire({})
     PROMOTIONS.wire(NoPromotions())
     entitlements.KINDS.wire({kind.name: kind for kind in entitlements.OWN})
