@@ -13,7 +13,7 @@ from admitone.finance.payments.commands.refunding import (
     plan_refunds,
 )
 from admitone.finance.payments.errands import ask_about_pix, ask_for_fees
-from admitone.finance.payments.errors import NotRefundable, PaymentNotFound, RefundTooMuch
+from admitone.finance.payments.errors import NotRefundable, PaymentNotFound, RefundTooMuch, SourceNotSold
 from admitone.finance.payments.model import (
     PAID,
     AccountTold,
@@ -22,6 +22,7 @@ from admitone.finance.payments.model import (
     Payment,
     Recorded,
     RefundState,
+    Scenario,
     Status,
     Told,
     is_paid,
@@ -60,6 +61,8 @@ __all__ = (
     "RefundTooMuch",
     "RefundWanted",
     "Refunding",
+    "Scenario",
+    "SourceNotSold",
     "Status",
     "Told",
     "ToldDispute",

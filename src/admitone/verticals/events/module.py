@@ -1,12 +1,19 @@
 """The manifest of events."""
 
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
+from admitone.verticals.events.facts import ORDER_FACTS
 from admitone.verticals.events.model import EVENT, ORDER
+from admitone.verticals.events.port import INVITES
+from admitone.verticals.events.routes import orders
 
 TEN_YEARS = "kept with the books of what was sold"
 
 MODULE = Module(
     name="events",
+    contracts=(*orders.CONTRACTS,),
+    limits=(*orders.LIMITS,),
+    facts=(*ORDER_FACTS,),
+    ports=(INVITES,),
     tables=(
         Table("event", TableClass.TENANT, kept_because=TEN_YEARS),
         Table("session", TableClass.TENANT, kept_because=TEN_YEARS),
@@ -19,5 +26,6 @@ MODULE = Module(
         Table("listing", TableClass.PLATFORM, kept_because="it goes when its event is over"),
     ),
     lifecycles=(EVENT, ORDER),
+    listed_statements=("store.orders.LIST_OWN", "store.orders.FIND_OWN"),
     listed_indexes=("ticket_order_of_buyer", "ticket_of_owner", "guest_link_by_age"),
 )

@@ -62,6 +62,7 @@ def why_not(
     now: datetime,
     *,
     is_guest: bool,
+    is_invited: bool,
     age_confirmed: bool,
 ) -> Refusal | None:
     """Why this may not be ordered by somebody like that."""
@@ -69,7 +70,7 @@ def why_not(
         return EventNotFound()
     if closed := why_closed(event, now):
         return EventNotOnSale(reason=closed.value)
-    if policy.mode is AccessMode.INVITE_ONLY:
+    if policy.mode is AccessMode.INVITE_ONLY and not is_invited:
         return InviteNeeded()
     if is_guest and not policy.guest_checkout_allowed:
         return SignInToOrder()

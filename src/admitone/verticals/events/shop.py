@@ -49,7 +49,9 @@ def _offer(
         source=wanted.source,
         buyer=order.buyer,
         currency=order.currency,
-        lines=tuple(Line(str(each.ticket_type), each.name, each.unit_price_minor, each.quantity) for each in order.lines),
+        lines=tuple(
+            Line(str(each.ticket_type), each.name, each.unit_price_minor, each.quantity) for each in order.lines
+        ),
         expires_at=order.expires_at,
         description=event.title,
         subjects=(event.subject,),
@@ -58,5 +60,3 @@ def _offer(
         free_per_person=max(each.free_per_person for each in kinds),
         guest_allowed=order.is_guest and policy.guest_checkout_allowed,
     )
-
-

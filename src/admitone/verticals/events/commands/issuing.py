@@ -17,12 +17,14 @@ from admitone.finance.payments.api import Payment
 from admitone.finance.payments.api import Scenario as PaidBy
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
-from admitone.selling.fulfilment.port import Book, Purchase, Recipe, Scenario, Step, Undeliverable
+from admitone.selling.fulfilment.api import Scenario
+from admitone.selling.fulfilment.port import Book, Purchase, Recipe, Step, Undeliverable
 from admitone.selling.stock import api as stock
-from admitone.selling.stock.api import Hold, HoldId
+from admitone.selling.stock.api import Hold, HoldId, Unit, UnitId
 from admitone.verticals.events import sales
 from admitone.verticals.events.facts import OrderFulfilled, OrderReturned
 from admitone.verticals.events.model import (
+    ORDER,
     AccessPolicy,
     Event,
     EventId,
@@ -108,10 +110,12 @@ def _why_not(order: Order | None, sold: Sold, tx: Tx) -> str | None:
 
 
 async def _hand_over(tx: Tx, given: Sequence[tuple[Purchase, Order, Hold]], sold: Sold) -> None:
+    seats = {seat for _, _, hold in given for portion in hold.portions for seat in portion.seats}
+    units = await stock.find_units(tx, seats) if seats else {}
     tickets: list[Ticket] = []
     grants: list[Grant] = []
     for purchase, order, hold in given:
-        own = _tickets(tx, order, hold)
+        own = _tickets(tx, order, hold, units)
         tickets += own
         grants += [each for ticket in own for each in _grants(purchase, order, ticket, sold)]
     await ticket_store.insert_tickets(tx, tickets)
@@ -126,12 +130,13 @@ async def _hand_over(tx: Tx, given: Sequence[tuple[Purchase, Order, Hold]], sold
         tx.publish(purchase.caller, OrderFulfilled.of(order, purchase.payment.id))
 
 
-def _tickets(tx: Tx, order: Order, hold: Hold) -> list[Ticket]:
-    seats = {each: [*units] for each, units in hold.units.items()}
+def _tickets(tx: Tx, order: Order, hold: Hold, units: Mapping[UnitId, Unit]) -> list[Ticket]:
+    seats = {each.item: each.seats for each in hold.portions if each.seats}
     tickets = []
     for line in order.lines:
+        own = seats.get(str(line.ticket_type), ())
         for index in range(line.quantity):
-            unit = seats[str(line.ticket_type)].pop(0) if seats.get(str(line.ticket_type)) else None
+            unit = units[own[index]] if own else None
             tickets.append(
                 Ticket(
                     id=TicketId.new(),
@@ -157,16 +162,19 @@ def _grants(purchase: Purchase, order: Order, ticket: Ticket, sold: Sold) -> lis
     event, kind = sold.events[order.event_id], sold.types[ticket.ticket_type]
     policy = sold.policies[event.id]
     chosen = [each for each in sold.sessions[event.id] if not kind.sessions or each.id in kind.sessions]
+    whole: list[Session | None] = [None]
     grants = []
-    for session in chosen or [None]:
-        opens, closes = doors_of(*((session.starts_at, session.ends_at) if session else (event.starts_at, event.ends_at)))
-        label = " · ".join(each for each in (kind.name, ticket.seat, session.label if session else None) if each)
+    for session in chosen or whole:
+        when = session or event
+        opens, closes = doors_of(when.starts_at, when.ends_at)
+        label = " · ".join(each for each in (kind.name, ticket.seat, session and session.label) if each)
         grants.append(
             Grant(
                 caller=purchase.caller,
                 emission_key=emission_key(order.id, kind.id, ticket.emission_index, session.id if session else None),
                 source=purchase.payment.source,
                 line_key=str(kind.id),
+                piece=ticket.emission_index,
                 owner=order.buyer,
                 kind=TICKET.name,
                 label=label[:LONGEST_LABEL],
@@ -193,8 +201,9 @@ async def _return(
 ) -> None:
     """What the orders say of money that goes back; one that was fulfilled before stays so."""
     back = [each for each in refused if _order(each) in placed]
-    moved = [placed[_order(each)] for each in back if placed[_order(each)].state in (OrderState.OPEN, OrderState.CANCELLED)]
-    after = [msgspec.structs.replace(each, state=OrderState.RETURNED) for each in moved]
+    own = [placed[_order(each)] for each in back]
+    may = [order for order in own if ORDER.may(order.state, OrderState.RETURNED)]
+    after = [msgspec.structs.replace(order, state=OrderState.RETURNED) for order in may]
     await orders.move_orders(tx, placed, after)
     await stock.release(tx, [stock.Release(each, HoldId(_order(each).uuid)) for each in back])
     for each in back:

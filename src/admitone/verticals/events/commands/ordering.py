@@ -24,6 +24,7 @@ from admitone.selling.stock.api import HoldId, Keep, PoolId, Portion, UnitId
 from admitone.verticals.events import sales
 from admitone.verticals.events.errors import EventNotFound, OrderNotFound, OrderNotOpen, TicketTypeNotFound
 from admitone.verticals.events.model import (
+    AccessMode,
     AccessPolicy,
     Event,
     EventId,
@@ -34,9 +35,9 @@ from admitone.verticals.events.model import (
     TicketType,
     TicketTypeId,
 )
+from admitone.verticals.events.port import INVITES, Invited
 from admitone.verticals.events.store import events as store
 from admitone.verticals.events.store import orders
-
 
 Name = tuple[IdentityId, str]
 """Of an order: whose, and by which key."""
@@ -64,7 +65,7 @@ class Placing(msgspec.Struct, frozen=True):
 
     @property
     def request_hash(self) -> bytes:
-        """What must be the same when the key comes again. Sealing differs each time; what is sealed may be corrected."""
+        """What must be the same when the key comes again."""
         return hashlib.sha256(to_canonical((self.event, sorted(self.wants, key=str), self.age_confirmed))).digest()
 
 
@@ -82,7 +83,10 @@ async def place(tx: Tx, placings: Sequence[Placing]) -> list[Order | Refusal]:
     before = await orders.find_by_keys(tx, {_name(each) for each in placings})
     fresh = {_name(each): each for each in reversed(placings) if _name(each) not in before}
     known = await _look_up(tx, fresh.values())
-    drafts: dict[Name, Order | Refusal] = {own: _draft(tx, each, known) for own, each in fresh.items()}
+    invited = await _ask_invites(tx, fresh.values(), known)
+    drafts: dict[Name, Order | Refusal] = {
+        own: _draft(tx, each, known, is_invited=own in invited) for own, each in fresh.items()
+    }
     # In the order in which they came.
     asked = [(each, draft) for each in placings if isinstance(draft := drafts.get(_name(each)), Order)]
     asked = [(each, draft) for each, draft in asked if fresh[_name(each)] is each]
@@ -115,7 +119,25 @@ async def _look_up(tx: Tx, placings: Iterable[Placing]) -> Known:
     )
 
 
-def _draft(tx: Tx, placing: Placing, known: Known) -> Order | Refusal:
+async def _ask_invites(tx: Tx, placings: Iterable[Placing], known: Known) -> set[Name]:
+    """Who may buy although the event is for those who were invited."""
+    closed = [each for each in placings if _mode(each, known) is AccessMode.INVITE_ONLY]
+    if not closed:
+        return set()
+    asked = [
+        Invited(each.event, each.buyer, tuple(want.ticket_type for want in each.wants), each.invite_token)
+        for each in closed
+    ]
+    said = await INVITES().admit(tx, asked)
+    return {_name(each) for each, is_invited in zip(closed, said, strict=True) if is_invited}
+
+
+def _mode(placing: Placing, known: Known) -> AccessMode | None:
+    policy = known.policies.get(placing.event)
+    return policy.mode if policy else None
+
+
+def _draft(tx: Tx, placing: Placing, known: Known, *, is_invited: bool) -> Order | Refusal:
     event, types = known.events.get(placing.event), known.types
     if event is None:
         return EventNotFound()
@@ -127,6 +149,7 @@ def _draft(tx: Tx, placing: Placing, known: Known) -> Order | Refusal:
         [(types[each.ticket_type], each.quantity) for each in placing.wants],
         tx.now,
         is_guest=placing.is_guest,
+        is_invited=is_invited,
         age_confirmed=placing.age_confirmed,
     )
     if refused is not None:
@@ -200,5 +223,3 @@ async def cancel(tx: Tx, cancellings: Sequence[Cancelling]) -> list[Order | Refu
     await stock.release(tx, [stock.Release(inputs[each.id], HoldId(each.id.uuid)) for each in ended])
     await orders.move_orders(tx, locked, ended)
     return outcomes
-
-

@@ -57,7 +57,7 @@ Token = Annotated[str, Meta(min_length=1, max_length=200)]
 class LineRequest(Wire):
     ticket_type_id: TicketTypeId
     quantity: Quantity
-    seats: Annotated[list[UnitId], Meta(max_length=100)] = []
+    seats: Annotated[tuple[UnitId, ...], Meta(max_length=100)] = ()
     """Of numbered seats these; left out, the best that are free."""
 
 
@@ -176,7 +176,7 @@ async def placing_of(call: Call, request: OrderRequest) -> Placing:
         caller=call.caller,
         event=request.event_id,
         buyer=call.identity or await _guest(call, request),
-        wants=tuple(Want(each.ticket_type_id, each.quantity, tuple(each.seats)) for each in request.lines),
+        wants=tuple(Want(each.ticket_type_id, each.quantity, each.seats) for each in request.lines),
         key=request.idempotency_key,
         is_guest=call.identity is None,
         language=call.language,

@@ -139,7 +139,9 @@ async def insert_orders(tx: Tx, orders: Sequence[Order]) -> set[OrderId]:
     """Those whose key nobody had taken, with their lines."""
     ordered = sorted(orders, key=lambda each: (each.buyer, each.key))
     new = {OrderId(row["id"]) for row in await tx.insert_many(INSERT_ORDERS, ordered)}
-    await tx.insert_exactly(INSERT_LINES, [_Row(each, line) for each in orders if each.id in new for line in each.lines])
+    await tx.insert_exactly(
+        INSERT_LINES, [_Row(each, line) for each in orders if each.id in new for line in each.lines]
+    )
     return new
 
 

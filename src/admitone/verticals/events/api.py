@@ -1,0 +1,6 @@
+"""The door of events: what finance and fulfilment are given of them."""
+
+from admitone.verticals.events.commands.issuing import BOOK
+from admitone.verticals.events.shop import TicketShop
+
+__all__ = ("BOOK", "TicketShop")
