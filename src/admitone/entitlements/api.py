@@ -34,7 +34,9 @@ from admitone.entitlements.model import (
     Status,
     Verdict,
 )
-from admitone.entitlements.policy import default_of, doors_of
+from admitone.entitlements.pictures import png, svg
+from admitone.entitlements.policy import default_of, doors_of, seen_as
+from admitone.entitlements.showing import Shown, show
 from admitone.entitlements.store.entitlements import find_entitlements, list_of_payments, list_of_sources
 from admitone.entitlements.store.lists import Wanted, list_rights
 
@@ -59,6 +61,7 @@ __all__ = (
     "Revocation",
     "Revoking",
     "Scan",
+    "Shown",
     "Status",
     "Suspension",
     "TokenKind",
@@ -75,11 +78,15 @@ __all__ = (
     "list_of_payments",
     "list_of_sources",
     "list_rights",
+    "png",
     "relax",
     "release",
     "reschedule",
     "revoke",
     "revoke_codes",
+    "seen_as",
+    "show",
     "suspend",
+    "svg",
     "transfer",
 )
