@@ -51,6 +51,8 @@ class Template(StrEnum):
     STEP_UP_CODE = "step_up_code"
     CHANGE_EMAIL_CODE = "change_email_code"
     CHANGE_EMAIL_TAKEN = "change_email_taken"
+    ORDER_RECEIPT = "order_receipt"
+    ORDER_RETURNED = "order_returned"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The manifest of events."""
 
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
+from admitone.verticals.events import receipts
 from admitone.verticals.events.facts import ORDER_FACTS
 from admitone.verticals.events.model import EVENT, ORDER
 from admitone.verticals.events.port import INVITES
@@ -13,6 +14,8 @@ MODULE = Module(
     contracts=(*orders.CONTRACTS,),
     limits=(*orders.LIMITS,),
     facts=(*ORDER_FACTS,),
+    jobs=(*receipts.JOBS,),
+    subscriptions=(*receipts.SUBSCRIPTIONS,),
     ports=(INVITES,),
     tables=(
         Table("event", TableClass.TENANT, kept_because=TEN_YEARS),
