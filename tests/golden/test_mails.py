@@ -22,7 +22,7 @@ VALUES = {
     "device": "Firefox, Linux",
     "event": "Noite de Fado",
     "tickets": 2,
-    "moment": "1 June 2026, 20:30",
+    "when": "1 June 2026, 20:30",
     "place": "Coliseu, Lisboa",
     "amount": "50,00 €",
     "order": "ord_0198c9a40000700080000000000000b2",

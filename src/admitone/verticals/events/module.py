@@ -1,21 +1,21 @@
 """The manifest of events."""
 
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
-from admitone.verticals.events import receipts
+from admitone.verticals.events import receipts, tracking
 from admitone.verticals.events.facts import ORDER_FACTS
 from admitone.verticals.events.model import EVENT, ORDER
 from admitone.verticals.events.port import INVITES
-from admitone.verticals.events.routes import orders
+from admitone.verticals.events.routes import guests, orders
 
 TEN_YEARS = "kept with the books of what was sold"
 
 MODULE = Module(
     name="events",
-    contracts=(*orders.CONTRACTS,),
-    limits=(*orders.LIMITS,),
+    contracts=(*orders.CONTRACTS, *guests.CONTRACTS),
+    limits=(*orders.LIMITS, *guests.LIMITS),
     facts=(*ORDER_FACTS,),
-    jobs=(*receipts.JOBS,),
-    subscriptions=(*receipts.SUBSCRIPTIONS,),
+    jobs=(*receipts.JOBS, *tracking.JOBS),
+    subscriptions=(*receipts.SUBSCRIPTIONS, *tracking.SUBSCRIPTIONS),
     ports=(INVITES,),
     tables=(
         Table("event", TableClass.TENANT, kept_because=TEN_YEARS),

@@ -52,7 +52,7 @@ async def send_receipt(desk: Desk, told: Delivered[OrderFulfilled]) -> Finish | 
         values: dict[str, str | int] = {
             "event": event.title,
             "tickets": fact.tickets,
-            "moment": words.moment(event.starts_at, ZoneInfo(event.time_zone)),
+            "when": words.moment(event.starts_at, ZoneInfo(event.time_zone)),
             "place": ", ".join(each for each in (event.venue.name, event.venue.city) if each) or "-",
             "amount": words.money(amount),
             "order": str(order.id),

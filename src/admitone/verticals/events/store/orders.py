@@ -107,6 +107,16 @@ MOVE_ORDERS = """
 """
 
 
+HAND_OVER = """
+    UPDATE events.ticket_order AS o
+       SET identity_id = v.identity_id, version = o.version + 1, changed_at = $4
+      FROM unnest($2::uuid[], $3::uuid[]) AS v(id, identity_id)
+     WHERE o.organization_id = $1
+       AND o.id = ANY($2::uuid[])
+       AND o.id = v.id
+"""
+
+
 LIST_OWN = f"""
     SELECT {COLUMNS}
       FROM events.ticket_order
@@ -172,6 +182,13 @@ async def move_orders(tx: Tx, before: Mapping[OrderId, Order], after: Sequence[O
     [ids, *rest] = columns(ordered, "id", "state", "payment_id", "fulfilled_at")
     was = [before[each.id].version for each in ordered]
     await tx.execute_exactly(len(ordered), MOVE_ORDERS, ids, was, *rest, tx.now)
+
+
+async def hand_over(tx: Tx, owners: Mapping[OrderId, IdentityId]) -> None:
+    """To whoever placed them, by the id that they have now."""
+    ordered = sorted(owners.items())
+    ids, people = [own.uuid for own, _ in ordered], [owner.uuid for _, owner in ordered]
+    await tx.execute_exactly(len(ordered), HAND_OVER, ids, people, tx.now)
 
 
 async def list_own(tx: IdentityTx, before: UUID, limit: int) -> list[Order]:
