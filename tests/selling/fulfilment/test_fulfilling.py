@@ -15,6 +15,7 @@ from admitone.finance.payments.facts import (
     PaymentRefunded,
     PaymentSucceeded,
 )
+from admitone.finance.refunds.api import Reason, RefundId, Request, request_refunds
 from admitone.finance.sales.rebuilding import rebuild
 from admitone.finance.sources.api import PaymentId, Source, SourceType
 from admitone.finance.sources.port import Line
@@ -270,6 +271,17 @@ async def test_what_cost_nothing_and_cannot_be_delivered_gives_nothing_back(worl
     assert (operation.state, operation.refund_id) == (State.RETURNED, None)
     assert not await refunds_of(world, payment)
     assert not await tickets_of(world, payment)
+
+
+async def test_money_that_is_on_its_way_back_already_is_not_given_back_twice(world: World, booth: Booth):
+    payment = await live(world, (PAY,))
+    booth.out_of.add(await source_of(world, payment))
+    by_hand = Request(world.owner.caller, payment, RefundId.new(), Reason.CANCELLED_BY_SELLER)
+    await world.submit(request_refunds, by_hand)
+    await tell(world, PaymentSucceeded, payment)
+    operation = await done(world, payment)
+    assert (operation.state, operation.refund_id) == (State.RETURNED, None)
+    assert await refunds_of(world, payment) == [("CANCELLED_BY_SELLER", 5000)]
 
 
 async def test_a_step_that_takes_back_what_was_promised_undoes_everything(world: World, booth: Booth):
