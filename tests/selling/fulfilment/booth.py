@@ -5,7 +5,7 @@ with a_booth() as booth:
     booth.poisoned.add(source)          whoever touches it is hurt
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -39,6 +39,8 @@ class Booth:
         self.poisoned: set[Source] = set()
         self.says: dict[Source, Scenario] = {}
         self.batches: list[int] = []
+        self.lingers: Callable[[], Awaitable[None]] | None = None
+        """What happens while tickets are issued."""
 
     @property
     def book(self) -> Book:
@@ -59,6 +61,8 @@ class Booth:
 
     async def issue(self, tx: Tx, purchases: Sequence[Purchase]) -> Sequence[Undeliverable | None]:
         self.batches.append(len(purchases))
+        if self.lingers:
+            await self.lingers()
         if any(each.payment.source in self.poisoned for each in purchases):
             raise Poisoned
         there = [each for each in purchases if each.payment.source not in self.out_of]
@@ -111,7 +115,7 @@ def a_booth() -> Iterator[Booth]:
 # -- What is told, and what became of it
 
 
-def told(world: World, fact: type[Any], payment: PaymentId, attempt: int = 1) -> Delivered[Any]:
+def told(world: World, fact: type[Any], payment: PaymentId, attempt: int) -> Delivered[Any]:
     said = fact(
         payment_id=payment,
         payment_version=1,
@@ -124,10 +128,10 @@ def told(world: World, fact: type[Any], payment: PaymentId, attempt: int = 1) ->
     return Delivered(uuid7(), world.organization, said, Caller(), "key", None, attempt, datetime.now(UTC))
 
 
-async def tell(world: World, fact: type[Any], *payments: PaymentId) -> None:
+async def tell(world: World, fact: type[Any], *payments: PaymentId, attempt: int = 1) -> None:
     """As a worker does, in one transaction."""
     kind: Kind[Any] = BY_FACT[fact]
-    deliveries = [told(world, fact, each) for each in payments]
+    deliveries = [told(world, fact, each, attempt) for each in payments]
     await world.database.run(world.scope, lambda tx: kind.work(tx, deliveries), patient=True)
 
 

@@ -1,10 +1,13 @@
 """What was paid for is handed over, once; what cannot be goes back, once; what was not paid stays here."""
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any
 
 import asyncpg
 import pytest
 
+from admitone.finance.payments.api import Payment
 from admitone.finance.payments.facts import (
     ChargebackLost,
     ChargebackWon,
@@ -12,20 +15,24 @@ from admitone.finance.payments.facts import (
     PaymentRefunded,
     PaymentSucceeded,
 )
+from admitone.finance.refunds.api import Reason, RefundId, Request, request_refunds
 from admitone.finance.sales.rebuilding import rebuild
-from admitone.finance.sources.api import PaymentId, Source
+from admitone.finance.sources.api import PaymentId, Source, SourceType
 from admitone.finance.sources.port import Line
 from admitone.kernel.authority import FeatureDisabled
+from admitone.kernel.db import Tx
 from admitone.kernel.ids import uuid7
 from admitone.kernel.scope import Caller
+from admitone.selling.fulfilment.commands import fulfil
 from admitone.selling.fulfilment.errors import NoRecipe, NotInLedger, NotPaid
-from admitone.selling.fulfilment.model import LEDGER_STEP, Operation, Scenario, State
-from admitone.selling.fulfilment.port import RECIPES, Book, Recipe, Step, Undeliverable
+from admitone.selling.fulfilment.model import LEDGER_STEP, Operation, Scenario, State, Wanted
+from admitone.selling.fulfilment.port import RECIPES, Book, Purchase, Recipe, Step, Undeliverable
 from tests.finance.lives import DISPUTE, LIVES, PAY, a_free_one, deed, live
 from tests.finance.world import World
 from tests.selling.fulfilment.booth import Booth, notes_of, operation_of, refunds_of, tell, tickets_of
 
 TWO_LINES = (Line("adult", "Adults", 2000, 3), Line("child", "Children", 1000, 3))
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 STEPS = (LEDGER_STEP, "ISSUE_TICKETS", "APPLY_PROMO_REDEMPTION", "NOTIFY")
 
 
@@ -68,14 +75,56 @@ async def test_what_costs_nothing_is_handed_over_without_a_processor_or_a_postin
 
 async def test_many_purchases_go_together(world: World, booth: Booth):
     payments = [await live(world, (PAY,)) for _ in range(3)] + [await a_free_one(world)]
-    await tell(world, PaymentSucceeded, *payments)
+    await tell(world, PaymentSucceeded, *payments, attempt=3)
     assert [await tickets_of(world, each) for each in payments] == [["ACTIVE"]] * 4
+    assert [(await done(world, each)).attempts for each in payments] == [3] * 4
     assert booth.batches == [3, 1]
 
 
+async def test_however_many_go_together_as_many_statements_are_sent(world: World):
+    """Four of ours, beside what the recipe sends: the payments, what was done, the ledger, the end."""
+
+    async def nothing(tx: Tx, purchases: Sequence[Purchase]) -> Sequence[None]:
+        return [None] * len(purchases)
+
+    async def single(tx: Tx, payments: Sequence[Payment]) -> Sequence[Scenario]:
+        return [Scenario.SINGLE] * len(payments)
+
+    sent: list[str] = []
+
+    async def counted(tx: Tx) -> None:
+        for name in ("fetch", "execute"):
+            setattr(tx, name, _noting(sent, getattr(tx, name)))
+        await fulfil(tx, [Wanted(Caller(), each) for each in payments])
+
+    book = Book(single, {Scenario.SINGLE: Recipe("ISSUE_TICKETS", (Step("ISSUE_TICKETS", nothing),))})
+    with RECIPES.wired({SourceType.TICKET_ORDER: book}):
+        for many in (1, 12):
+            payments = [await live(world, (PAY,)) for _ in range(many)]
+            await world.database.run(world.scope, counted, patient=True)
+    assert len(sent) == 2 * 4
+
+
+def _noting(sent: list[str], send: Any) -> Any:
+    async def note(sql: str, *values: Any) -> Any:
+        sent.append(sql)
+        return await send(sql, *values)
+
+    return note
+
+
 @pytest.mark.covers("FUL-005")
-async def test_whoever_works_at_the_same_time_hands_over_once(world: World, booth: Booth):
+async def test_whoever_works_at_the_same_time_hands_over_once(
+    world: World, booth: Booth, superuser: asyncpg.Connection
+):
     payments = [await live(world, (PAY,)) for _ in range(4)]
+
+    async def until_somebody_comes() -> None:
+        async with asyncio.timeout(30):
+            while len(booth.batches) < 2 and not await superuser.fetchval(WAITING):  # noqa: ASYNC110  A lock tells nobody.
+                await asyncio.sleep(0.01)
+
+    booth.lingers = until_somebody_comes
     at_once = (tell(world, PaymentSucceeded, *payments[first:], *payments[:first]) for first in range(4))
     await asyncio.gather(*at_once)
     assert [await tickets_of(world, each) for each in payments] == [["ACTIVE"]] * 4
@@ -222,6 +271,17 @@ async def test_what_cost_nothing_and_cannot_be_delivered_gives_nothing_back(worl
     assert (operation.state, operation.refund_id) == (State.RETURNED, None)
     assert not await refunds_of(world, payment)
     assert not await tickets_of(world, payment)
+
+
+async def test_money_that_is_on_its_way_back_already_is_not_given_back_twice(world: World, booth: Booth):
+    payment = await live(world, (PAY,))
+    booth.out_of.add(await source_of(world, payment))
+    by_hand = Request(world.owner.caller, payment, RefundId.new(), Reason.CANCELLED_BY_SELLER)
+    await world.submit(request_refunds, by_hand)
+    await tell(world, PaymentSucceeded, payment)
+    operation = await done(world, payment)
+    assert (operation.state, operation.refund_id) == (State.RETURNED, None)
+    assert await refunds_of(world, payment) == [("CANCELLED_BY_SELLER", 5000)]
 
 
 async def test_a_step_that_takes_back_what_was_promised_undoes_everything(world: World, booth: Booth):
