@@ -9,15 +9,19 @@ from admitone.kernel.db import Tx
 from admitone.kernel.ids import IdentityId
 from admitone.selling.stock.api import (
     BuyerLimit,
+    GiveBack,
     Hold,
     HoldId,
     HoldReused,
     Keep,
     PoolId,
     PoolNotFound,
+    PoolPut,
     Portion,
     SoldOut,
     Status,
+    UnitId,
+    UnitsPut,
     find_holds,
     keep,
 )
@@ -92,8 +96,15 @@ async def test_a_pool_of_nobodys_or_of_somebody_elses_is_not_there(market: Marke
 async def test_what_makes_no_sense_cannot_be_asked_for(portions: tuple[Portion, ...]):
     with pytest.raises(ValueError):
         Keep(None, HoldId.new(), "ord", IdentityId.new(), portions, None)  # type: ignore[arg-type]
-    with pytest.raises(ValueError):
-        Portion(PoolId.new(), "a", 0)
+    for make in (
+        lambda: Portion(PoolId.new(), "a", 0),
+        lambda: Portion(PoolId.new(), "a", 2, (UnitId.new(),)),
+        lambda: GiveBack(None, HoldId.new(), "k", {"a": 0}),
+        lambda: PoolPut(None, PoolId.new(), -1),
+        lambda: UnitsPut(None, PoolId.new(), ("A1", "A1")),
+    ):
+        with pytest.raises(ValueError):
+            make()
 
 
 # -- Limits
@@ -135,8 +146,8 @@ async def test_what_is_overdue_is_granted_again_at_once_the_oldest_first_and_no_
     newer = await market.keep(Portion(hall, "seat", 1), ttl=timedelta(minutes=6))
     await market.keep(Portion(hall, "seat", 1), ttl=timedelta(minutes=60))
     market.minutes = 10
-    assert await market.keep(Portion(hall, "seat", 3)) == SoldOut(item="seat", left=2)
-    fresh = await market.keep(Portion(hall, "seat", 1))
+    refused, fresh = await market.keep_all([a_keep(Portion(hall, "seat", 3)), a_keep(Portion(hall, "seat", 1))])
+    assert refused == SoldOut(item="seat", left=2)
     assert isinstance(fresh, Hold)
     assert await status_of(market, old.id) is Status.EXPIRED
     assert await status_of(market, newer.id) is Status.HELD, "nobody needed it"

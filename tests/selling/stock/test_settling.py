@@ -85,6 +85,16 @@ async def test_money_for_what_ended_takes_what_is_overdue_but_never_what_is_paid
     assert await market.counted(hall) == (0, 2)
 
 
+async def test_of_two_who_pay_late_whoever_still_has_it_keeps_it(market: Market):
+    hall = await market.pool(1)
+    gone = await market.keep(Portion(hall, "seat", 1))
+    await market.release(gone.id)
+    overdue = await market.keep(Portion(hall, "seat", 1))
+    market.minutes = 20
+    refused, sold = await market.claim(gone.id, overdue.id)
+    assert (refused, sold.status) == (SoldOut(item="seat", left=0), Status.SOLD), "whoever is named first"
+
+
 async def test_late_money_is_kept_to_the_limit_of_its_buyer(market: Market):
     hall, ana = await market.pool(10), IdentityId.new()
     limited = {"buyer": ana, "limits": {"seat": 2}}

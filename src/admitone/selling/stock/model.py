@@ -45,6 +45,11 @@ HOLD: Final = Lifecycle(
         Status.EXPIRED: (Status.SOLD,),
     },
 )
+MOST_AT_ONCE: Final = 1_000_000
+MOST_OF_ALL: Final = 1_000_000_000
+MOST_UNITS: Final = 100_000
+"""Of one pool: a stadium."""
+LONGEST_LABEL: Final = 64
 GONE: Final = (Status.RELEASED, Status.EXPIRED)
 
 
@@ -79,7 +84,7 @@ class Portion(msgspec.Struct, frozen=True):
     """Of a seated pool: these; none named, the best that are free."""
 
     def __post_init__(self) -> None:
-        if self.quantity < 1 or (self.seats and len({*self.seats}) != self.quantity):
+        if not 1 <= self.quantity <= MOST_AT_ONCE or (self.seats and len({*self.seats}) != self.quantity):
             raise ValueError("a portion is of one at least, and of as many seats as it names")
 
 
@@ -137,6 +142,10 @@ class GiveBack(msgspec.Struct, frozen=True):
     seats: tuple[UnitId, ...] = ()
     """Which of the numbered ones, unless it is all of them: whose seat is free again is never guessed."""
 
+    def __post_init__(self) -> None:
+        if any(quantity < 1 for quantity in self.items.values()):
+            raise ValueError("what comes back is one at least")
+
 
 class PoolPut(msgspec.Struct, frozen=True):
     """So much there shall be."""
@@ -145,6 +154,10 @@ class PoolPut(msgspec.Struct, frozen=True):
     pool: PoolId
     capacity: int
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.capacity <= MOST_OF_ALL:
+            raise ValueError(f"there is nothing, or more, and not more than {MOST_OF_ALL}")
+
 
 class UnitsPut(msgspec.Struct, frozen=True):
     """These there shall be, the best first, neighbours beside each other; an empty label is a gap between them."""
@@ -152,6 +165,11 @@ class UnitsPut(msgspec.Struct, frozen=True):
     of: Any
     pool: PoolId
     labels: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        named = [each for each in self.labels if each]
+        if len({*named}) != len(named) or len(named) > MOST_UNITS or any(len(each) > LONGEST_LABEL for each in named):
+            raise ValueError(f"a pool has at most {MOST_UNITS} units, and each a label of its own")
 
 
 class Part(msgspec.Struct, frozen=True):

@@ -26,7 +26,7 @@ from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.jobs import Delivered, Kind, Priority, Subscription
 from admitone.selling.stock import api as stock
-from admitone.selling.stock.api import GiveBack, HoldId, Portion, UnitId
+from admitone.selling.stock.api import GiveBack, HoldId, UnitId
 from admitone.verticals.events.model import Order, OrderId, Ticket, TicketStatus
 from admitone.verticals.events.store import orders
 from admitone.verticals.events.store import tickets as store
@@ -82,21 +82,17 @@ def _moved(ticket: Ticket, rights: Sequence[Entitlement]) -> Ticket:
 
 
 async def _give_back(tx: Tx, gone: Sequence[Ticket]) -> None:
-    """On sale again: each from every pool that it was taken from."""
-    holds = await stock.find_holds(tx, {HoldId(each.order_id.uuid) for each in gone})
-    wanted = []
-    for each in gone:
-        hold = HoldId(each.order_id.uuid)
-        own = [portion for portion in holds[hold].portions if portion.item == str(each.ticket_type)]
-        portions = [Portion(portion.pool, portion.item, 1, _seat(each, portion)) for portion in own]
-        wanted.append(GiveBack(each, hold, str(each.id), tuple(portions)))
+    """On sale again."""
+    wanted = [
+        GiveBack(each, HoldId(each.order_id.uuid), str(each.id), {str(each.ticket_type): 1}, _seat(each)) for each in gone
+    ]
     for outcome in await stock.give_back(tx, wanted):
         if isinstance(outcome, Refusal):
             raise outcome  # What was sold can come back: a bug.
 
 
-def _seat(ticket: Ticket, portion: Portion) -> tuple[UnitId, ...]:
-    return (UnitId(ticket.unit_id),) if portion.seats and ticket.unit_id else ()
+def _seat(ticket: Ticket) -> tuple[UnitId, ...]:
+    return (UnitId(ticket.unit_id),) if ticket.unit_id else ()
 
 
 async def _hand_to_users(tx: Tx, locked: Mapping[OrderId, Order], tickets: Sequence[Ticket]) -> None:

@@ -5,7 +5,6 @@ stay.
 """
 
 from collections.abc import Sequence
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -13,15 +12,12 @@ from admitone.kernel.db import Overtaken, Tx
 from admitone.kernel.errors import Refusal
 from admitone.selling.stock.commands.shelving import survey, write
 from admitone.selling.stock.errors import SeatedPool
-from admitone.selling.stock.model import Pool, PoolId, PoolPut, Portion, Unit, UnitId, UnitsPut
+from admitone.selling.stock.model import MOST_UNITS, Pool, PoolId, PoolPut, Portion, Unit, UnitId, UnitsPut
 from admitone.selling.stock.policy import Stock
 from admitone.selling.stock.store import pools as pool_store
 from admitone.selling.stock.store import units as unit_store
 from admitone.selling.stock.store.pools import Need
 from admitone.selling.stock.store.portions import find_overdue
-
-MOST_UNITS: Final = 100_000
-"""Of one pool: a stadium."""
 
 
 async def put_pools(tx: Tx, puts: Sequence[PoolPut]) -> list[Pool | Refusal]:
@@ -64,8 +60,6 @@ async def _put_units(tx: Tx, pool: Pool, labels: Sequence[str]) -> Pool | Refusa
     if not pool.seated:
         return SeatedPool()
     places = {label: place for place, label in enumerate(labels) if label}
-    if len(places) != sum(map(bool, labels)) or len(places) > MOST_UNITS:
-        raise ValueError(f"a pool has at most {MOST_UNITS} units, and each a label of its own")
     known = {each.label: each for each in await unit_store.list_units(tx, pool.id, "", MOST_UNITS)}
     gone = [each.id for label, each in known.items() if label not in places]
     wishes = [Portion(pool.id, "-", len(gone), tuple(gone))] if gone else []
