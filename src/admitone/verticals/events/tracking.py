@@ -84,7 +84,8 @@ def _moved(ticket: Ticket, rights: Sequence[Entitlement]) -> Ticket:
 async def _give_back(tx: Tx, gone: Sequence[Ticket]) -> None:
     """On sale again."""
     wanted = [
-        GiveBack(each, HoldId(each.order_id.uuid), str(each.id), {str(each.ticket_type): 1}, _seat(each)) for each in gone
+        GiveBack(each, HoldId(each.order_id.uuid), str(each.id), {str(each.ticket_type): 1}, _seat(each))
+        for each in gone
     ]
     for outcome in await stock.give_back(tx, wanted):
         if isinstance(outcome, Refusal):
