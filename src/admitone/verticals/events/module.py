@@ -1,32 +1,41 @@
 """The manifest of events."""
 
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
-from admitone.verticals.events import receipts, tracking
-from admitone.verticals.events.facts import ORDER_FACTS
+from admitone.verticals.events import announcing, following, receipts, routes, tracking
+from admitone.verticals.events.facts import FACTS
 from admitone.verticals.events.model import EVENT, ORDER
 from admitone.verticals.events.port import INVITES
-from admitone.verticals.events.routes import guests, orders
 
 TEN_YEARS = "kept with the books of what was sold"
 
 MODULE = Module(
     name="events",
-    contracts=(*orders.CONTRACTS, *guests.CONTRACTS),
-    limits=(*orders.LIMITS, *guests.LIMITS),
-    facts=(*ORDER_FACTS,),
-    jobs=(*receipts.JOBS, *tracking.JOBS),
-    subscriptions=(*receipts.SUBSCRIPTIONS, *tracking.SUBSCRIPTIONS),
+    contracts=routes.CONTRACTS,
+    permissions=routes.PERMISSIONS,
+    limits=routes.LIMITS,
+    facts=FACTS,
+    jobs=(*announcing.JOBS, *following.JOBS, *receipts.JOBS, *tracking.JOBS),
+    subscriptions=(
+        *announcing.SUBSCRIPTIONS,
+        *following.SUBSCRIPTIONS,
+        *receipts.SUBSCRIPTIONS,
+        *tracking.SUBSCRIPTIONS,
+    ),
+    schedules=announcing.SCHEDULES,
     ports=(INVITES,),
     tables=(
         Table("event", TableClass.TENANT, kept_because=TEN_YEARS),
         Table("session", TableClass.TENANT, kept_because=TEN_YEARS),
+        Table("shared_pool", TableClass.TENANT, kept_because=TEN_YEARS),
         Table("ticket_type", TableClass.TENANT, kept_because=TEN_YEARS),
         Table("access_policy", TableClass.TENANT, append_only=True, kept_because=TEN_YEARS),
         Table("ticket_order", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TEN_YEARS),
         Table("order_line", TableClass.TENANT, append_only=True, kept_because=TEN_YEARS),
         Table("ticket", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TEN_YEARS),
         Table("guest_link", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=30, aged_by="expires_at"),
-        Table("listing", TableClass.PLATFORM, kept_because="it goes when its event is over"),
+        Table(
+            "listing", TableClass.PLATFORM, kept_because="where each event is kept, for as long as its page is there"
+        ),
     ),
     lifecycles=(EVENT, ORDER),
     listed_statements=("store.orders.LIST_OWN", "store.orders.FIND_OWN"),

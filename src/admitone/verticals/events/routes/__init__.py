@@ -1,1 +1,16 @@
 """Events at the edge."""
+
+from admitone.verticals.events.routes import access, guests, offering, orders, planning, public
+from admitone.verticals.events.routes.wires import PERMISSIONS
+
+CONTRACTS = (
+    *planning.CONTRACTS,
+    *offering.CONTRACTS,
+    *access.CONTRACTS,
+    *public.CONTRACTS,
+    *orders.CONTRACTS,
+    *guests.CONTRACTS,
+)
+LIMITS = (*orders.LIMITS, *guests.LIMITS)
+
+__all__ = ("CONTRACTS", "LIMITS", "PERMISSIONS")
