@@ -851,7 +851,7 @@ CREATE TABLE entitlements.entitlement (
     CONSTRAINT entitlement_line_key_check CHECK (((length(line_key) >= 1) AND (length(line_key) <= 64))),
     CONSTRAINT entitlement_max_entries_check CHECK (((max_entries >= 1) AND (max_entries <= 1000))),
     CONSTRAINT entitlement_methods_check CHECK ((methods <@ ARRAY['QR_TICKET'::text, 'QR_REGISTRATION'::text, 'QR_BOOKING'::text, 'MANUAL'::text])),
-    CONSTRAINT entitlement_piece_check CHECK ((piece > 0)),
+    CONSTRAINT entitlement_piece_check CHECK ((piece >= 0)),
     CONSTRAINT entitlement_policy_version_check CHECK ((policy_version > 0)),
     CONSTRAINT entitlement_reentry_minutes_check CHECK (((reentry_minutes >= 0) AND (reentry_minutes <= 10080))),
     CONSTRAINT entitlement_revoked_for_check CHECK ((revoked_for = ANY (ARRAY['REFUND'::text, 'CHARGEBACK'::text, 'CANCELLATION'::text, 'ADMIN'::text, 'VIOLATION'::text]))),

@@ -18,7 +18,7 @@ CREATE TABLE entitlements.entitlement (
     -- Which line of the price, so that what goes back of a line takes so many with it.
     line_key        text        NOT NULL CHECK (length(line_key) BETWEEN 1 AND 64),
     -- Which piece of that line it is a part of, such as one day of a pass; by itself, if none is named.
-    piece           integer     CHECK (piece > 0),
+    piece           integer     CHECK (piece >= 0),
     payment_id      uuid,
     event_id        text        CHECK (length(event_id) BETWEEN 1 AND 64),
     session_id      text        CHECK (length(session_id) BETWEEN 1 AND 64),
