@@ -69,8 +69,27 @@ ALTER TABLE events.session FORCE ROW LEVEL SECURITY;
 CREATE POLICY app_own ON events.session TO admitone_app
     USING      (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid)
     WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
-GRANT SELECT, INSERT ON events.session TO admitone_app;
+GRANT SELECT, INSERT, DELETE ON events.session TO admitone_app;
 GRANT UPDATE (label, starts_at, ends_at) ON events.session TO admitone_app;
+
+
+-- TENANT: a pool that several ticket types of an event draw from, beside their own. How much is in it is for the stock to say.
+CREATE TABLE events.shared_pool (
+    organization_id uuid        NOT NULL,
+    event_id        uuid        NOT NULL,
+    id              uuid        NOT NULL,
+    label           text        NOT NULL CHECK (length(label) BETWEEN 1 AND 100),
+    created_at      timestamptz NOT NULL,
+    PRIMARY KEY (organization_id, event_id, id),
+    FOREIGN KEY (organization_id, event_id) REFERENCES events.event (organization_id, id)
+);
+ALTER TABLE events.shared_pool ENABLE ROW LEVEL SECURITY;
+ALTER TABLE events.shared_pool FORCE ROW LEVEL SECURITY;
+CREATE POLICY app_own ON events.shared_pool TO admitone_app
+    USING      (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid)
+    WITH CHECK (organization_id = NULLIF(current_setting('app.organization_id', true), '')::uuid);
+GRANT SELECT, INSERT ON events.shared_pool TO admitone_app;
+GRANT UPDATE (label) ON events.shared_pool TO admitone_app;
 
 
 -- TENANT: what can be bought for an event. How many there are is for its pools to say: its own, and those that it shares.
@@ -81,7 +100,7 @@ CREATE TABLE events.ticket_type (
     name            text        NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
     description     text        NOT NULL CHECK (length(description) <= 1000),
     price_minor     bigint      NOT NULL CHECK (price_minor BETWEEN 0 AND 1000000000000),
-    -- A price of nothing is somebody's decision (FIN-085).
+    -- A price of nothing is somebody's decision (FIN-085): the event's when it was priced, or its own.
     allows_zero     boolean     NOT NULL,
     free_per_person integer     NOT NULL CHECK (free_per_person BETWEEN 1 AND 100),
     pool_id         uuid        NOT NULL,
@@ -98,6 +117,7 @@ CREATE TABLE events.ticket_type (
     version         integer     NOT NULL CHECK (version > 0),
     created_at      timestamptz NOT NULL,
     changed_at      timestamptz NOT NULL,
+    CHECK (price_minor > 0 OR allows_zero),
     CHECK (sales_until > sales_from),
     FOREIGN KEY (organization_id, event_id) REFERENCES events.event (organization_id, id)
 );
@@ -271,13 +291,13 @@ GRANT SELECT, INSERT ON events.guest_link TO admitone_app;
 GRANT UPDATE (revoked_at) ON events.guest_link TO admitone_app;
 
 
--- PLATFORM: events that are published, over all organisations: where each is kept, and what lists of them show. Written from
+-- PLATFORM: events that were published, over all organisations: where each is kept, and what lists of them show. Written from
 -- facts; nothing is decided by it.
 CREATE TABLE events.listing (
     event_id        uuid        NOT NULL,
     organization_id uuid        NOT NULL,
     event_version   integer     NOT NULL,
-    -- By link, or in lists too.
+    -- In lists too, not by its link alone; no more once it is over, so that lists never read past what is over.
     listed          boolean     NOT NULL,
     title           text        NOT NULL,
     starts_at       timestamptz NOT NULL,
@@ -289,9 +309,14 @@ CREATE TABLE events.listing (
     changed_at      timestamptz NOT NULL
 );
 CREATE INDEX listing_by_start ON events.listing (starts_at, event_id) WHERE listed;
+CREATE INDEX listing_by_city ON events.listing (lower(city), starts_at, event_id) WHERE listed;
+CREATE INDEX listing_by_end ON events.listing (ends_at) WHERE listed;
 CREATE INDEX listing_of_organization ON events.listing (organization_id, starts_at, event_id) WHERE listed;
 ALTER TABLE events.listing ADD PRIMARY KEY (event_id);
 ALTER TABLE events.listing ENABLE ROW LEVEL SECURITY;
 ALTER TABLE events.listing FORCE ROW LEVEL SECURITY;
 CREATE POLICY relay_lists ON events.listing TO admitone_relay USING (true) WITH CHECK (true);
-GRANT SELECT, INSERT, UPDATE, DELETE ON events.listing TO admitone_relay;
+GRANT SELECT, INSERT, UPDATE ON events.listing TO admitone_relay;
+-- What is published is everybody's to read.
+CREATE POLICY app_reads ON events.listing FOR SELECT TO admitone_app USING (true);
+GRANT SELECT ON events.listing TO admitone_app;

@@ -94,11 +94,40 @@ class Event(msgspec.Struct, frozen=True):
         return f"event:{self.id}"
 
 
+class About(msgspec.Struct, frozen=True):
+    """What an event says of itself, and may say otherwise at any time."""
+
+    title: str
+    description: str = ""
+    venue: Venue = Venue()
+    least_age: int | None = None
+    hold_minutes: int = 15
+    allows_zero: bool = False
+    """Whether its types may cost nothing without saying so themselves (FIN-085)."""
+    pricing_mode: PricingMode = PricingMode.STANDARD
+
+
 class Session(msgspec.Struct, frozen=True):
     id: SessionId
     label: str
     starts_at: datetime
     ends_at: datetime
+
+
+class Schedule(msgspec.Struct, frozen=True):
+    """When an event takes place: instants, and the clocks that people there read them on (EVT-006)."""
+
+    starts_at: datetime
+    ends_at: datetime
+    time_zone: str
+    sessions: tuple[Session, ...] = ()
+
+
+class SharedPool(msgspec.Struct, frozen=True):
+    """What several types of an event draw from, beside their own pools."""
+
+    id: UUID
+    label: str
 
 
 class TypeStatus(StrEnum):
@@ -135,6 +164,11 @@ class TicketType(msgspec.Struct, frozen=True):
         """All that it draws from, its own first."""
         return (self.pool_id, *self.shared_pools)
 
+    @property
+    def session_uuids(self) -> tuple[UUID, ...]:
+        """As rows have them."""
+        return tuple(each.uuid for each in self.sessions)
+
 
 class AccessMode(StrEnum):
     PUBLIC = "PUBLIC"
@@ -162,6 +196,11 @@ class AccessPolicy(msgspec.Struct, frozen=True):
     requires_entitlement: bool = True
     scanner_required: bool = False
     checkin: CheckinPolicy = CheckinPolicy()
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether strangers find the event in lists; else whoever has its link does."""
+        return self.mode is AccessMode.PUBLIC
 
 
 class OrderState(StrEnum):
