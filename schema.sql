@@ -62,6 +62,10 @@ ALTER SCHEMA refunds OWNER TO admitone_owner;
 CREATE SCHEMA sales;
 ALTER SCHEMA sales OWNER TO admitone_owner;
 
+-- Name: stock; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA stock;
+ALTER SCHEMA stock OWNER TO admitone_owner;
+
 -- Name: usernames; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA usernames;
 ALTER SCHEMA usernames OWNER TO admitone_owner;
@@ -2813,6 +2817,87 @@ CREATE TABLE sales.sale_summary (
 ALTER TABLE ONLY sales.sale_summary FORCE ROW LEVEL SECURITY;
 ALTER TABLE sales.sale_summary OWNER TO admitone_owner;
 
+-- Name: given_back; Type: TABLE; Schema: stock; Owner: admitone_owner
+CREATE TABLE stock.given_back (
+    organization_id uuid NOT NULL,
+    hold_id uuid NOT NULL,
+    key text NOT NULL,
+    pool_id uuid NOT NULL,
+    item text NOT NULL,
+    quantity integer NOT NULL,
+    units uuid[],
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT given_back_check CHECK ((cardinality(units) = quantity)),
+    CONSTRAINT given_back_key_check CHECK (((length(key) >= 1) AND (length(key) <= 100))),
+    CONSTRAINT given_back_quantity_check CHECK ((quantity > 0))
+);
+ALTER TABLE ONLY stock.given_back FORCE ROW LEVEL SECURITY;
+ALTER TABLE stock.given_back OWNER TO admitone_owner;
+
+-- Name: pool; Type: TABLE; Schema: stock; Owner: admitone_owner
+CREATE TABLE stock.pool (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    capacity integer NOT NULL,
+    held integer NOT NULL,
+    sold integer NOT NULL,
+    seated boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT pool_capacity_check CHECK (((capacity >= 0) AND (capacity <= 1000000000))),
+    CONSTRAINT pool_check CHECK (((held + sold) <= capacity)),
+    CONSTRAINT pool_held_check CHECK ((held >= 0)),
+    CONSTRAINT pool_sold_check CHECK ((sold >= 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY stock.pool FORCE ROW LEVEL SECURITY;
+ALTER TABLE stock.pool OWNER TO admitone_owner;
+
+-- Name: portion; Type: TABLE; Schema: stock; Owner: admitone_owner
+CREATE TABLE stock.portion (
+    organization_id uuid NOT NULL,
+    hold_id uuid NOT NULL,
+    pool_id uuid NOT NULL,
+    item text NOT NULL,
+    subject text NOT NULL,
+    buyer_id uuid NOT NULL,
+    quantity integer NOT NULL,
+    leads boolean NOT NULL,
+    most integer,
+    status text NOT NULL,
+    returned integer NOT NULL,
+    units uuid[],
+    kept_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT portion_check CHECK (((returned >= 0) AND (returned <= quantity))),
+    CONSTRAINT portion_check1 CHECK (((status = ANY (ARRAY['RELEASED'::text, 'EXPIRED'::text])) = (ended_at IS NOT NULL))),
+    CONSTRAINT portion_check2 CHECK (((returned = 0) OR (status = 'SOLD'::text))),
+    CONSTRAINT portion_check3 CHECK ((cardinality(units) = (quantity - returned))),
+    CONSTRAINT portion_item_check CHECK (((length(item) >= 1) AND (length(item) <= 64))),
+    CONSTRAINT portion_most_check CHECK ((most >= 0)),
+    CONSTRAINT portion_quantity_check CHECK (((quantity >= 1) AND (quantity <= 1000000))),
+    CONSTRAINT portion_status_check CHECK ((status = ANY (ARRAY['HELD'::text, 'SOLD'::text, 'RELEASED'::text, 'EXPIRED'::text]))),
+    CONSTRAINT portion_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 64)))
+)
+WITH (fillfactor='80');
+ALTER TABLE ONLY stock.portion FORCE ROW LEVEL SECURITY;
+ALTER TABLE stock.portion OWNER TO admitone_owner;
+
+-- Name: unit; Type: TABLE; Schema: stock; Owner: admitone_owner
+CREATE TABLE stock.unit (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    pool_id uuid NOT NULL,
+    label text NOT NULL,
+    place integer NOT NULL,
+    hold_id uuid,
+    CONSTRAINT unit_label_check CHECK (((length(label) >= 1) AND (length(label) <= 64))),
+    CONSTRAINT unit_place_check CHECK ((place >= 0))
+)
+WITH (fillfactor='80');
+ALTER TABLE ONLY stock.unit FORCE ROW LEVEL SECURITY;
+ALTER TABLE stock.unit OWNER TO admitone_owner;
+
 -- Name: username; Type: TABLE; Schema: usernames; Owner: admitone_owner
 CREATE TABLE usernames.username (
     name text NOT NULL,
@@ -3352,6 +3437,26 @@ ALTER TABLE ONLY sales.sale_line
 ALTER TABLE ONLY sales.sale_summary
     ADD CONSTRAINT sale_summary_pkey PRIMARY KEY (organization_id, payment_id);
 
+-- Name: given_back given_back_pkey; Type: CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.given_back
+    ADD CONSTRAINT given_back_pkey PRIMARY KEY (organization_id, hold_id, key, pool_id, item);
+
+-- Name: pool pool_pkey; Type: CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.pool
+    ADD CONSTRAINT pool_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: portion portion_pkey; Type: CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.portion
+    ADD CONSTRAINT portion_pkey PRIMARY KEY (organization_id, hold_id, pool_id, item);
+
+-- Name: unit unit_organization_id_pool_id_label_key; Type: CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.unit
+    ADD CONSTRAINT unit_organization_id_pool_id_label_key UNIQUE (organization_id, pool_id, label);
+
+-- Name: unit unit_pkey; Type: CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.unit
+    ADD CONSTRAINT unit_pkey PRIMARY KEY (organization_id, id);
+
 -- Name: username username_pkey; Type: CONSTRAINT; Schema: usernames; Owner: admitone_owner
 ALTER TABLE ONLY usernames.username
     ADD CONSTRAINT username_pkey PRIMARY KEY (name);
@@ -3726,6 +3831,21 @@ CREATE INDEX sale_by_status ON sales.sale_summary USING btree (organization_id, 
 -- Name: sale_by_time; Type: INDEX; Schema: sales; Owner: admitone_owner
 CREATE INDEX sale_by_time ON sales.sale_summary USING btree (organization_id, created_at, payment_id);
 
+-- Name: portion_by_age; Type: INDEX; Schema: stock; Owner: admitone_owner
+CREATE INDEX portion_by_age ON stock.portion USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+-- Name: portion_by_end; Type: INDEX; Schema: stock; Owner: admitone_owner
+CREATE INDEX portion_by_end ON stock.portion USING btree (expires_at, hold_id) WHERE (status = 'HELD'::text);
+
+-- Name: portion_of_buyer; Type: INDEX; Schema: stock; Owner: admitone_owner
+CREATE INDEX portion_of_buyer ON stock.portion USING btree (organization_id, buyer_id, item) WHERE (leads AND (status = ANY (ARRAY['HELD'::text, 'SOLD'::text])));
+
+-- Name: portion_of_pool; Type: INDEX; Schema: stock; Owner: admitone_owner
+CREATE INDEX portion_of_pool ON stock.portion USING btree (organization_id, pool_id, status, expires_at, hold_id);
+
+-- Name: unit_free; Type: INDEX; Schema: stock; Owner: admitone_owner
+CREATE INDEX unit_free ON stock.unit USING btree (organization_id, pool_id, place) WHERE (hold_id IS NULL);
+
 -- Name: username_by_end_of_hold; Type: INDEX; Schema: usernames; Owner: admitone_owner
 CREATE INDEX username_by_end_of_hold ON usernames.username USING btree (held_until) WHERE (status = 'HELD'::text);
 
@@ -4028,6 +4148,22 @@ ALTER TABLE ONLY sales.sale_line
 -- Name: sale_summary sale_summary_organization_id_fkey; Type: FK CONSTRAINT; Schema: sales; Owner: admitone_owner
 ALTER TABLE ONLY sales.sale_summary
     ADD CONSTRAINT sale_summary_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: given_back given_back_organization_id_hold_id_pool_id_item_fkey; Type: FK CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.given_back
+    ADD CONSTRAINT given_back_organization_id_hold_id_pool_id_item_fkey FOREIGN KEY (organization_id, hold_id, pool_id, item) REFERENCES stock.portion(organization_id, hold_id, pool_id, item);
+
+-- Name: pool pool_organization_id_fkey; Type: FK CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.pool
+    ADD CONSTRAINT pool_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: portion portion_organization_id_pool_id_fkey; Type: FK CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.portion
+    ADD CONSTRAINT portion_organization_id_pool_id_fkey FOREIGN KEY (organization_id, pool_id) REFERENCES stock.pool(organization_id, id);
+
+-- Name: unit unit_organization_id_pool_id_fkey; Type: FK CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.unit
+    ADD CONSTRAINT unit_organization_id_pool_id_fkey FOREIGN KEY (organization_id, pool_id) REFERENCES stock.pool(organization_id, id);
 
 -- Name: branch app_own; Type: POLICY; Schema: authority; Owner: admitone_owner
 CREATE POLICY app_own ON authority.branch TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -4863,6 +4999,39 @@ ALTER TABLE sales.sale_line ENABLE ROW LEVEL SECURITY;
 -- Name: sale_summary; Type: ROW SECURITY; Schema: sales; Owner: admitone_owner
 ALTER TABLE sales.sale_summary ENABLE ROW LEVEL SECURITY;
 
+-- Name: given_back app_own; Type: POLICY; Schema: stock; Owner: admitone_owner
+CREATE POLICY app_own ON stock.given_back TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: pool app_own; Type: POLICY; Schema: stock; Owner: admitone_owner
+CREATE POLICY app_own ON stock.pool TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: portion app_own; Type: POLICY; Schema: stock; Owner: admitone_owner
+CREATE POLICY app_own ON stock.portion TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: unit app_own; Type: POLICY; Schema: stock; Owner: admitone_owner
+CREATE POLICY app_own ON stock.unit TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: given_back; Type: ROW SECURITY; Schema: stock; Owner: admitone_owner
+ALTER TABLE stock.given_back ENABLE ROW LEVEL SECURITY;
+
+-- Name: portion overdue; Type: POLICY; Schema: stock; Owner: admitone_owner
+CREATE POLICY overdue ON stock.portion TO admitone_owner USING ((ended_at < (now() - '90 days'::interval))) WITH CHECK (false);
+
+-- Name: pool; Type: ROW SECURITY; Schema: stock; Owner: admitone_owner
+ALTER TABLE stock.pool ENABLE ROW LEVEL SECURITY;
+
+-- Name: portion; Type: ROW SECURITY; Schema: stock; Owner: admitone_owner
+ALTER TABLE stock.portion ENABLE ROW LEVEL SECURITY;
+
+-- Name: pool relay_compares; Type: POLICY; Schema: stock; Owner: admitone_owner
+CREATE POLICY relay_compares ON stock.pool FOR SELECT TO admitone_relay USING (true);
+
+-- Name: portion relay_sweeps; Type: POLICY; Schema: stock; Owner: admitone_owner
+CREATE POLICY relay_sweeps ON stock.portion FOR SELECT TO admitone_relay USING (true);
+
+-- Name: unit; Type: ROW SECURITY; Schema: stock; Owner: admitone_owner
+ALTER TABLE stock.unit ENABLE ROW LEVEL SECURITY;
+
 -- Name: username owner_by_function; Type: POLICY; Schema: usernames; Owner: admitone_owner
 CREATE POLICY owner_by_function ON usernames.username TO admitone_owner USING (true) WITH CHECK (true);
 
@@ -4968,6 +5137,10 @@ GRANT USAGE ON SCHEMA refunds TO admitone_app;
 
 -- Name: SCHEMA sales; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA sales TO admitone_app;
+
+-- Name: SCHEMA stock; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA stock TO admitone_app;
+GRANT USAGE ON SCHEMA stock TO admitone_relay;
 
 -- Name: SCHEMA usernames; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA usernames TO admitone_app;
@@ -6036,6 +6209,61 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sales.sale_line TO admitone_app;
 
 -- Name: TABLE sale_summary; Type: ACL; Schema: sales; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sales.sale_summary TO admitone_app;
+
+-- Name: TABLE given_back; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE stock.given_back TO admitone_app;
+
+-- Name: TABLE pool; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE stock.pool TO admitone_app;
+
+-- Name: COLUMN pool.organization_id; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE stock.pool TO admitone_relay;
+
+-- Name: COLUMN pool.id; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT(id) ON TABLE stock.pool TO admitone_relay;
+
+-- Name: COLUMN pool.capacity; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(capacity) ON TABLE stock.pool TO admitone_app;
+
+-- Name: COLUMN pool.held; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(held) ON TABLE stock.pool TO admitone_app;
+
+-- Name: COLUMN pool.sold; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(sold) ON TABLE stock.pool TO admitone_app;
+
+-- Name: TABLE portion; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE stock.portion TO admitone_app;
+
+-- Name: COLUMN portion.organization_id; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE stock.portion TO admitone_relay;
+
+-- Name: COLUMN portion.hold_id; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT(hold_id) ON TABLE stock.portion TO admitone_relay;
+
+-- Name: COLUMN portion.status; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE stock.portion TO admitone_app;
+GRANT SELECT(status) ON TABLE stock.portion TO admitone_relay;
+
+-- Name: COLUMN portion.returned; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(returned) ON TABLE stock.portion TO admitone_app;
+
+-- Name: COLUMN portion.units; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(units) ON TABLE stock.portion TO admitone_app;
+
+-- Name: COLUMN portion.expires_at; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT(expires_at) ON TABLE stock.portion TO admitone_relay;
+
+-- Name: COLUMN portion.ended_at; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(ended_at) ON TABLE stock.portion TO admitone_app;
+
+-- Name: TABLE unit; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE ON TABLE stock.unit TO admitone_app;
+
+-- Name: COLUMN unit.place; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(place) ON TABLE stock.unit TO admitone_app;
+
+-- Name: COLUMN unit.hold_id; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(hold_id) ON TABLE stock.unit TO admitone_app;
 
 -- Name: TABLE cursor; Type: ACL; Schema: webhooks; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE webhooks.cursor TO admitone_app;

@@ -44,6 +44,8 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "entitlements.scanner"): READ,
     (Role.RELAY, "entitlements.claimed"): {"SELECT", "INSERT"},
     (Role.APP, "entitlements.claimed"): READ,
+    (Role.RELAY, "stock.pool"): READ,
+    (Role.RELAY, "stock.portion"): READ,
     (Role.RELAY, "events.listing"): {"SELECT", "INSERT", "UPDATE"},
     (Role.APP, "events.listing"): READ,
     (Role.RELAY, "payouts.payout"): READ,
