@@ -1086,6 +1086,18 @@ CREATE TABLE events.session (
 ALTER TABLE ONLY events.session FORCE ROW LEVEL SECURITY;
 ALTER TABLE events.session OWNER TO admitone_owner;
 
+-- Name: shared_pool; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.shared_pool (
+    organization_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    id uuid NOT NULL,
+    label text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT shared_pool_label_check CHECK (((length(label) >= 1) AND (length(label) <= 100)))
+);
+ALTER TABLE ONLY events.shared_pool FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.shared_pool OWNER TO admitone_owner;
+
 -- Name: ticket; Type: TABLE; Schema: events; Owner: admitone_owner
 CREATE TABLE events.ticket (
     organization_id uuid NOT NULL,
@@ -1168,7 +1180,8 @@ CREATE TABLE events.ticket_type (
     version integer NOT NULL,
     created_at timestamp with time zone NOT NULL,
     changed_at timestamp with time zone NOT NULL,
-    CONSTRAINT ticket_type_check CHECK ((sales_until > sales_from)),
+    CONSTRAINT ticket_type_check CHECK (((price_minor > 0) OR allows_zero)),
+    CONSTRAINT ticket_type_check1 CHECK ((sales_until > sales_from)),
     CONSTRAINT ticket_type_description_check CHECK ((length(description) <= 1000)),
     CONSTRAINT ticket_type_free_per_person_check CHECK (((free_per_person >= 1) AND (free_per_person <= 100))),
     CONSTRAINT ticket_type_most_per_buyer_check CHECK (((most_per_buyer >= 1) AND (most_per_buyer <= 10000))),
@@ -3093,6 +3106,10 @@ ALTER TABLE ONLY events.order_line
 ALTER TABLE ONLY events.session
     ADD CONSTRAINT session_pkey PRIMARY KEY (organization_id, event_id, id);
 
+-- Name: shared_pool shared_pool_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.shared_pool
+    ADD CONSTRAINT shared_pool_pkey PRIMARY KEY (organization_id, event_id, id);
+
 -- Name: ticket_order ticket_order_organization_id_identity_id_key_key; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
 ALTER TABLE ONLY events.ticket_order
     ADD CONSTRAINT ticket_order_organization_id_identity_id_key_key UNIQUE (organization_id, identity_id, key);
@@ -3567,6 +3584,12 @@ CREATE INDEX event_by_start ON events.event USING btree (organization_id, starts
 -- Name: guest_link_by_age; Type: INDEX; Schema: events; Owner: admitone_owner
 CREATE INDEX guest_link_by_age ON events.guest_link USING btree (expires_at);
 
+-- Name: listing_by_city; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX listing_by_city ON events.listing USING btree (lower(city), starts_at, event_id) WHERE listed;
+
+-- Name: listing_by_end; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX listing_by_end ON events.listing USING btree (ends_at) WHERE listed;
+
 -- Name: listing_by_start; Type: INDEX; Schema: events; Owner: admitone_owner
 CREATE INDEX listing_by_start ON events.listing USING btree (starts_at, event_id) WHERE listed;
 
@@ -3924,6 +3947,10 @@ ALTER TABLE ONLY events.order_line
 -- Name: session session_organization_id_event_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
 ALTER TABLE ONLY events.session
     ADD CONSTRAINT session_organization_id_event_id_fkey FOREIGN KEY (organization_id, event_id) REFERENCES events.event(organization_id, id);
+
+-- Name: shared_pool shared_pool_organization_id_event_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.shared_pool
+    ADD CONSTRAINT shared_pool_organization_id_event_id_fkey FOREIGN KEY (organization_id, event_id) REFERENCES events.event(organization_id, id);
 
 -- Name: ticket_order ticket_order_organization_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
 ALTER TABLE ONLY events.ticket_order
@@ -4360,6 +4387,9 @@ CREATE POLICY app_own ON events.order_line TO admitone_app USING ((organization_
 -- Name: session app_own; Type: POLICY; Schema: events; Owner: admitone_owner
 CREATE POLICY app_own ON events.session TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
+-- Name: shared_pool app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.shared_pool TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
 -- Name: ticket app_own; Type: POLICY; Schema: events; Owner: admitone_owner
 CREATE POLICY app_own ON events.ticket TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
@@ -4368,6 +4398,9 @@ CREATE POLICY app_own ON events.ticket_order TO admitone_app USING ((organizatio
 
 -- Name: ticket_type app_own; Type: POLICY; Schema: events; Owner: admitone_owner
 CREATE POLICY app_own ON events.ticket_type TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: listing app_reads; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_reads ON events.listing FOR SELECT TO admitone_app USING (true);
 
 -- Name: ticket buyer_own; Type: POLICY; Schema: events; Owner: admitone_owner
 CREATE POLICY buyer_own ON events.ticket FOR SELECT TO admitone_buyer USING ((identity_id = (NULLIF(current_setting('app.identity_id'::text, true), ''::text))::uuid));
@@ -4395,6 +4428,9 @@ CREATE POLICY relay_lists ON events.listing TO admitone_relay USING (true) WITH 
 
 -- Name: session; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
 ALTER TABLE events.session ENABLE ROW LEVEL SECURITY;
+
+-- Name: shared_pool; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.shared_pool ENABLE ROW LEVEL SECURITY;
 
 -- Name: ticket; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
 ALTER TABLE events.ticket ENABLE ROW LEVEL SECURITY;
@@ -5529,13 +5565,14 @@ GRANT SELECT,INSERT ON TABLE events.guest_link TO admitone_app;
 GRANT UPDATE(revoked_at) ON TABLE events.guest_link TO admitone_app;
 
 -- Name: TABLE listing; Type: ACL; Schema: events; Owner: admitone_owner
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE events.listing TO admitone_relay;
+GRANT SELECT,INSERT,UPDATE ON TABLE events.listing TO admitone_relay;
+GRANT SELECT ON TABLE events.listing TO admitone_app;
 
 -- Name: TABLE order_line; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE events.order_line TO admitone_app;
 
 -- Name: TABLE session; Type: ACL; Schema: events; Owner: admitone_owner
-GRANT SELECT,INSERT ON TABLE events.session TO admitone_app;
+GRANT SELECT,INSERT,DELETE ON TABLE events.session TO admitone_app;
 
 -- Name: COLUMN session.label; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT UPDATE(label) ON TABLE events.session TO admitone_app;
@@ -5545,6 +5582,12 @@ GRANT UPDATE(starts_at) ON TABLE events.session TO admitone_app;
 
 -- Name: COLUMN session.ends_at; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT UPDATE(ends_at) ON TABLE events.session TO admitone_app;
+
+-- Name: TABLE shared_pool; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.shared_pool TO admitone_app;
+
+-- Name: COLUMN shared_pool.label; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(label) ON TABLE events.shared_pool TO admitone_app;
 
 -- Name: TABLE ticket; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE events.ticket TO admitone_app;

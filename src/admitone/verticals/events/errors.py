@@ -132,7 +132,7 @@ class ZeroPriceNotAllowed(Invalid):
     """A price of nothing needs a decision that says so."""
 
     code = "ZERO_PRICE_NOT_ALLOWED"
-    next_step = "Set allowsZero for this ticket, or for the event."
+    next_step = "Allow it for this ticket, or for the event."
 
 
 class OnlyFreeTickets(Invalid):

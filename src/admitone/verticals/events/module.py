@@ -1,22 +1,33 @@
 """The manifest of events."""
 
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
+from admitone.verticals.events import announcing, following, routes
+from admitone.verticals.events.facts import FACTS
 from admitone.verticals.events.model import EVENT, ORDER
 
 TEN_YEARS = "kept with the books of what was sold"
 
 MODULE = Module(
     name="events",
+    contracts=routes.CONTRACTS,
+    permissions=routes.PERMISSIONS,
+    facts=FACTS,
+    jobs=(*announcing.JOBS, *following.JOBS),
+    subscriptions=(*announcing.SUBSCRIPTIONS, *following.SUBSCRIPTIONS),
+    schedules=announcing.SCHEDULES,
     tables=(
         Table("event", TableClass.TENANT, kept_because=TEN_YEARS),
         Table("session", TableClass.TENANT, kept_because=TEN_YEARS),
+        Table("shared_pool", TableClass.TENANT, kept_because=TEN_YEARS),
         Table("ticket_type", TableClass.TENANT, kept_because=TEN_YEARS),
         Table("access_policy", TableClass.TENANT, append_only=True, kept_because=TEN_YEARS),
         Table("ticket_order", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TEN_YEARS),
         Table("order_line", TableClass.TENANT, append_only=True, kept_because=TEN_YEARS),
         Table("ticket", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TEN_YEARS),
         Table("guest_link", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=30, aged_by="expires_at"),
-        Table("listing", TableClass.PLATFORM, kept_because="it goes when its event is over"),
+        Table(
+            "listing", TableClass.PLATFORM, kept_because="where each event is kept, for as long as its page is there"
+        ),
     ),
     lifecycles=(EVENT, ORDER),
     listed_indexes=("ticket_order_of_buyer", "ticket_of_owner", "guest_link_by_age"),

@@ -160,6 +160,8 @@ def why_not_schedule(schedule: Schedule) -> Refusal | None:
         return ScheduleInvalid(problem="ENDS_BEFORE_IT_BEGINS")
     if len(schedule.sessions) > MOST_SESSIONS:
         return TooManyParts(most=MOST_SESSIONS)
+    if len({each.id for each in schedule.sessions}) != len(schedule.sessions):
+        return ScheduleInvalid(problem="SESSION_TWICE")
     if any(each.ends_at <= each.starts_at for each in schedule.sessions):
         return ScheduleInvalid(problem="SESSION_ENDS_BEFORE_IT_BEGINS")
     if any(each.starts_at < schedule.starts_at or each.ends_at > schedule.ends_at for each in schedule.sessions):

@@ -278,12 +278,12 @@ async def _change(
             standing[each.event] = after
             moves.append(msgspec.structs.replace(said, after=after))
         outcomes.append(said if isinstance(said, Refusal) else standing[each.event])
-    changed = {each.after.id for each in moves}
+    changed = {move.after.id for move in moves}
     await written.write_events(tx, locked, [standing[own] for own in sorted(changed)])
-    for each in moves:
-        told = each.fact(event_id=each.after.id, event_version=each.after.version, **each.more)
-        tx.publish(each.caller, told)
-    await audit.record(tx, [_entry(each) for each in moves])
+    for move in moves:
+        told = move.fact(event_id=move.after.id, event_version=move.after.version, **move.more)
+        tx.publish(move.caller, told)
+    await audit.record(tx, [_entry(move) for move in moves])
     return outcomes
 
 

@@ -1,5 +1,4 @@
-"""Where each published event is kept, and what lists of them show. Whoever reads it asks the event itself before anything
-depends on it."""
+"""Where each published event is kept, and what lists of them show. Whatever depends on it asks the event itself."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -259,17 +259,16 @@ async def write_events(tx: Tx, before: Mapping[EventId, Event], after: Sequence[
     await tx.execute_exactly(len(after), WRITE_EVENTS, ids, [before[each.id].version for each in after], *rest)
 
 
-async def list_own(
-    tx: Tx, status: EventStatus | None, after: tuple[datetime, UUID], limit: int
-) -> list[Event]:
+async def list_own(tx: Tx, status: EventStatus | None, after: tuple[datetime, UUID], limit: int) -> list[Event]:
     """The organisation's, by their beginning."""
     rows = await tx.fetch(LIST_OWN, *after, status.value if status else None, limit)
     return [event_of(row) for row in rows]
 
 
 async def put_sessions(tx: Tx, event: EventId, sessions: Sequence[Session], gone: Collection[SessionId]) -> None:
-    rows = [SessionRow(event, each.id, each.label, each.starts_at, each.ends_at) for each in sessions]
-    await tx.insert_exactly(PUT_SESSIONS, sorted(rows, key=lambda each: each.id))
+    ordered = sorted(sessions, key=lambda each: each.id)
+    rows = [SessionRow(event, each.id, each.label, each.starts_at, each.ends_at) for each in ordered]
+    await tx.insert_exactly(PUT_SESSIONS, rows)
     await tx.execute_exactly(len(gone), DELETE_SESSIONS, event.uuid, sorted(each.uuid for each in gone))
 
 
