@@ -94,6 +94,15 @@ FIND_POLICIES = """
 """
 
 
+MARK_FIRST_SALE = """
+    UPDATE events.event
+       SET first_sold_at = $3
+     WHERE organization_id = $1
+       AND id = ANY($2::uuid[])
+       AND first_sold_at IS NULL
+"""
+
+
 async def find_events(tx: Tx, ids: Collection[EventId]) -> dict[EventId, Event]:
     rows = await tx.fetch(FIND_EVENTS, sorted(each.uuid for each in ids)) if ids else []
     return {EventId(row["id"]): event_of(row) for row in rows}
@@ -102,6 +111,12 @@ async def find_events(tx: Tx, ids: Collection[EventId]) -> dict[EventId, Event]:
 async def lock_events(tx: Tx, inputs: Sequence[Input], whose: Callable[[Input], EventId]) -> dict[EventId, Event]:
     rows = await tx.lock(LOCK_EVENTS, inputs, lambda each: whose(each).uuid) if inputs else {}
     return {EventId(key): event_of(row) for key, row in rows.items()}
+
+
+async def mark_first_sale(tx: Tx, events: Collection[EventId]) -> None:
+    """Of events that the caller has locked."""
+    if events:
+        await tx.execute(MARK_FIRST_SALE, sorted(each.uuid for each in events), tx.now)
 
 
 async def find_sessions(tx: Tx, events: Collection[EventId]) -> dict[EventId, tuple[Session, ...]]:
