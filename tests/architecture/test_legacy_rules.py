@@ -19,7 +19,7 @@ RULES = {
 FREE = {"isFree", "is_free"}
 """Whether something is free is derived from prices (FIN-086); finance asks that of an amount."""
 CONVERTED_BY = "admitone.verticals.events.routes.legacy"
-NOT_OF_FINANCE = ("admitone.verticals.", "admitone.web.", "admitone.engagement.", "admitone.selling.")
+NOT_OF_FINANCE = ("admitone.verticals.", "admitone.web.", "admitone.engagement.")
 
 
 def legacy_reads(source: Iterable[Source]) -> list[str]:

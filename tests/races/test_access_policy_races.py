@@ -1,4 +1,4 @@
-"""The first sale and a rule that is made harder, at the same time and from several processes: one of them is first."""
+"""The first sale and a rule that is made harder, and one change of time after another, from several processes at once."""
 
 import asyncio
 import random
@@ -9,6 +9,8 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
+from admitone.entitlements.store.entitlements import find_entitlements
+from admitone.entrypoints.duties import duties_of
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.errors import Refusal
@@ -16,8 +18,10 @@ from admitone.kernel.scope import Caller
 from admitone.verticals.events.commands.planning import PolicyChange, change_policy
 from admitone.verticals.events.errors import EventOvertaken, PolicyTightens
 from admitone.verticals.events.model import AccessMode, Event, EventId
+from admitone.verticals.events.module import MODULE
 from admitone.verticals.events.store import events as store
-from tests.verticals.events.stage import Stage, a_stage
+from tests.jobs import a_worker, until_idle
+from tests.verticals.events.stage import OTHERS, Stage, a_stage, soon
 
 
 @pytest.fixture
@@ -75,3 +79,23 @@ async def test_whoever_bought_first_is_not_held_to_what_came_after(
         "SELECT version FROM events.access_policy WHERE event_id = $1 ORDER BY version", event.uuid
     )
     assert [row["version"] for row in rows] == ([1, 2] if tightened else [1])
+
+
+@pytest.mark.covers("ENT-016")
+async def test_of_two_changes_of_time_rights_follow_the_later_one(
+    site: httpx.AsyncClient,
+    database: Database,
+    superuser: asyncpg.Connection,
+    processes: list[tuple[Database, Batcher]],
+):
+    stage = await a_stage(site, database, superuser)
+    event = await stage.published()
+    rights = [await stage.granted(event) for _ in range(4)]
+    duties = duties_of([OTHERS, MODULE])
+    async with a_worker(processes[0][0], duties), a_worker(processes[1][0], duties), asyncio.timeout(60):
+        for days in (7, 14, 3, 21):
+            stage.fine(await stage.put_off(event, startsAt=soon(days=days), endsAt=soon(days=days, hours=2)))
+        await until_idle(superuser, stage.scope)
+    found = await stage.database.read(stage.scope, find_entitlements, [each.id for each in rights])
+    windows = {(each.valid_from.isoformat(), each.valid_until.isoformat()) for each in found.values()}
+    assert windows == {(soon(days=21, hours=-6), soon(days=21, hours=8))}

@@ -124,6 +124,22 @@ def test_a_calendar_means_the_very_instants(zone: str, seconds: int, minutes: in
 
 
 @pytest.mark.covers("EVT-006")
+@given(
+    zone=some.sampled_from([each for each in ZONES if changes_in(each, 2030)]),
+    which=some.integers(0, 20),
+    begins=some.integers(-3 * 3600, 3 * 3600),
+    ends=some.integers(1, 4 * 3600),
+)
+def test_so_it_does_around_the_hour_at_which_clocks_are_put(zone: str, which: int, begins: int, ends: int):
+    changes = changes_in(zone, 2030)
+    first = changes[which % len(changes)].at + timedelta(seconds=begins)
+    last = first + timedelta(seconds=ends)
+    calendar = parsed(calendar_of("Events", [(an_event(first, last, zone), ())]))
+    [entry] = entries(calendar)
+    assert (instant(calendar, entry["DTSTART"]), instant(calendar, entry["DTEND"])) == (first, last)
+
+
+@pytest.mark.covers("EVT-006")
 def test_the_night_on_which_clocks_change_is_told_by_them():
     lisbon = ZoneInfo("Europe/Lisbon")
     begins = datetime(2030, 10, 26, 23, 0, tzinfo=lisbon).astimezone(UTC)

@@ -1,0 +1,145 @@
+"""A box office: a stage whose tickets are ordered over HTTP and paid at the sandbox, with a worker who sees to the rest.
+
+office = …                                     the fixture
+event, [kind] = await office.on_sale(capacity=50)
+order = await office.order(event, (kind, 2))
+await office.pay(order)                        and its tickets are there
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import httpx
+
+from admitone.entitlements.api import Entitlement, list_of_sources
+from admitone.entrypoints.duties import duties_of
+from admitone.entrypoints.modules import MODULES
+from admitone.finance.gateways.port import GATEWAYS, Gateways
+from admitone.finance.gateways.sandbox.gateway import SandboxGateway
+from admitone.finance.gateways.sandbox.keys import Keys
+from admitone.finance.gateways.sandbox.simulator import Simulator
+from admitone.finance.sources.api import PaymentId, Source, SourceType
+from admitone.finance.sources.port import SHOPS
+from admitone.kernel.batch import Batcher
+from admitone.kernel.db import Tx
+from admitone.selling.fulfilment.port import RECIPES
+from admitone.selling.stock import api as stock
+from admitone.verticals.events.api import BOOK, TicketShop
+from admitone.verticals.events.model import Order, OrderId, Ticket
+from admitone.verticals.events.store import orders
+from admitone.verticals.events.store import tickets as ticket_store
+from tests.finance.world import SECRET, World, connect
+from tests.jobs import a_worker, until_idle
+from tests.people import Person, a_person
+from tests.verticals.events.stage import KEYS, Stage
+
+Wanted = tuple[dict[str, Any], int]
+
+
+@dataclass
+class Office:
+    stage: Stage
+    world: World
+
+    @property
+    def buyer(self) -> Person:
+        return self.world.buyer
+
+    async def on_sale(self, *types: dict[str, Any], **more: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """An event with these types, or one of a hundred places at 25 euros."""
+        event = await self.stage.published([*types] or [{}], **more)
+        return event, event["ticketTypes"]
+
+    async def ask(
+        self, event: dict[str, Any], *wanted: Wanted, buyer: Person | None = None, guest: str | None = None, **more: Any
+    ) -> httpx.Response:
+        lines = [{"ticketTypeId": kind["ticketTypeId"], "quantity": quantity} for kind, quantity in wanted]
+        body = {
+            "organizationId": str(self.stage.organization),
+            "eventId": event["eventId"],
+            "lines": lines,
+            "idempotencyKey": f"order-{next(KEYS)}",
+            **({"guestEmail": guest} if guest else {}),
+            **more,
+        }
+        headers = {} if guest else (buyer or self.buyer).headers
+        return await self.stage.site.post("/api/orders", json=body, headers=headers)
+
+    async def order(self, event: dict[str, Any], *wanted: Wanted, **more: Any) -> dict[str, Any]:
+        return self.stage.fine(await self.ask(event, *wanted, **more))
+
+    async def checkout(self, order: dict[str, Any], buyer: Person | None = None, *, guest: bool = False) -> Any:
+        body = {
+            "organizationId": str(self.stage.organization),
+            "sourceType": "TICKET_ORDER",
+            "sourceId": order["orderId"],
+            "idempotencyKey": f"pay-{next(KEYS)}",
+        }
+        headers = {} if guest else (buyer or self.buyer).headers
+        return await self.stage.site.post("/api/payments/intent", json=body, headers=headers)
+
+    async def begin(self, order: dict[str, Any], **more: Any) -> PaymentId:
+        answer = self.stage.fine(await self.checkout(order, **more))
+        return PaymentId.parse(answer["paymentId"])
+
+    async def settle(self, payment: PaymentId, deed: str = "pay", **options: Any) -> None:
+        """Something happens at the provider, we hear of it, and whatever follows is done."""
+        charge = (await self.world.payment(payment)).charge_id
+        self.world.simulator.act(deed, charge, **options)
+        await self.world.clerk.ask(self.stage.organization, payment, self.buyer.caller)
+        await self.work()
+
+    async def work(self) -> None:
+        async with a_worker(self.stage.database, duties_of(MODULES)):
+            await until_idle(self.stage.superuser, self.stage.scope)
+
+    async def pay(self, order: dict[str, Any], **more: Any) -> PaymentId:
+        payment = await self.begin(order, **more)
+        await self.settle(payment)
+        return payment
+
+    # -- What there is then
+
+    async def find(self, order: dict[str, Any]) -> Order:
+        own = OrderId.parse(order["orderId"])
+        return (await self.stage.database.read(self.stage.scope, orders.find_orders, [own]))[own]
+
+    async def tickets(self, order: dict[str, Any]) -> list[Ticket]:
+        own = OrderId.parse(order["orderId"])
+        return await self.stage.database.read(self.stage.scope, ticket_store.find_of_orders, [own])
+
+    async def rights(self, order: dict[str, Any]) -> list[Entitlement]:
+        source = Source(SourceType.TICKET_ORDER, order["orderId"])
+        return await self.stage.database.read(self.stage.scope, list_of_sources, source.type, [source.id])
+
+    async def pool(self, kind: dict[str, Any]) -> stock.Pool:
+        own = stock.PoolId.parse(kind["pool"]["poolId"])
+        found = await self.stage.database.read(self.stage.scope, stock.find_pools, [own])
+        return found[own]
+
+    async def at(self, instant: datetime, work: Any, *inputs: Any) -> Any:
+        """What comes of it at that instant."""
+
+        async def then(tx: Tx) -> Any:
+            tx.now = instant
+            return await work(tx, *inputs)
+
+        return await self.stage.database.run(self.stage.scope, then, patient=True)
+
+
+@asynccontextmanager
+async def an_office(stage: Stage, batcher: Batcher, **settings: Any) -> AsyncIterator[Office]:
+    simulator = Simulator(Keys.of(SECRET), **settings)
+    gateway = SandboxGateway.in_process(simulator)
+    await connect(stage.database, simulator, gateway, stage.organization)
+    buyer = await a_person(stage.database)
+    with ExitStack() as wired:
+        wired.enter_context(SHOPS.wired({SourceType.TICKET_ORDER: TicketShop()}))
+        wired.enter_context(RECIPES.wired({SourceType.TICKET_ORDER: BOOK}))
+        wired.enter_context(GATEWAYS.wired(Gateways([gateway])))
+        shop: Any = None  # It sells what is on the stage.
+        world = World(stage.database, batcher, simulator, gateway, shop, stage.organization, stage.owner, buyer)
+        yield Office(stage, world)
