@@ -54,7 +54,13 @@ class Office:
         return event, event["ticketTypes"]
 
     async def ask(
-        self, event: dict[str, Any], *wanted: Wanted, buyer: Person | None = None, guest: str | None = None, **more: Any
+        self,
+        event: dict[str, Any],
+        *wanted: Wanted,
+        buyer: Person | None = None,
+        guest: str | None = None,
+        path: str = "",
+        **more: Any,
     ) -> httpx.Response:
         lines = [{"ticketTypeId": kind["ticketTypeId"], "quantity": quantity} for kind, quantity in wanted]
         body = {
@@ -66,10 +72,14 @@ class Office:
             **more,
         }
         headers = {} if guest else (buyer or self.buyer).headers
-        return await self.stage.site.post("/api/orders", json=body, headers=headers)
+        return await self.stage.site.post(f"/api/orders{path}", json=body, headers=headers)
 
     async def order(self, event: dict[str, Any], *wanted: Wanted, **more: Any) -> dict[str, Any]:
         return self.stage.fine(await self.ask(event, *wanted, **more))
+
+    async def buy(self, event: dict[str, Any], *wanted: Wanted, **more: Any) -> dict[str, Any]:
+        """Order and begin to pay in one step."""
+        return self.stage.fine(await self.ask(event, *wanted, path="/buy", **more))
 
     async def checkout(self, order: dict[str, Any], buyer: Person | None = None, *, guest: bool = False) -> Any:
         body = {

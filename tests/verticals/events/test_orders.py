@@ -5,6 +5,8 @@ import asyncio
 import pytest
 
 from admitone.entitlements.api import Status
+from admitone.finance.gateways.port import GATEWAYS, Gateways
+from admitone.finance.sources.api import PaymentId
 from admitone.verticals.events.model import OrderState, TicketStatus
 from tests.verticals.events.office import Office
 
@@ -52,3 +54,32 @@ async def test_a_key_places_one_order(office: Office):
     assert (await office.pool(kind)).held == 2
     other = await office.ask(event, (kind, 1), idempotencyKey="one")
     assert (other.status_code, other.json()["errorCode"]) == (409, "IDEMPOTENCY_KEY_REUSED")
+
+
+async def test_tickets_are_bought_in_one_step(office: Office):
+    event, [kind] = await office.on_sale()
+    body = {"idempotencyKey": "all at once"}
+    [first, again] = [await office.buy(event, (kind, 2), **body) for _ in range(2)]
+    assert first["order"]["orderId"] == again["order"]["orderId"]
+    assert first["checkout"]["paymentId"] == again["checkout"]["paymentId"], "a key begins one payment"
+    await office.settle(PaymentId.parse(first["checkout"]["paymentId"]))
+    assert len(await office.rights(first["order"])) == 2
+
+
+async def test_what_cannot_be_paid_is_kept_and_said(office: Office):
+    event, [kind] = await office.on_sale()
+    with GATEWAYS.wired(Gateways([])):
+        bought = await office.buy(event, (kind, 2))
+    assert (bought["checkout"], bought["refusal"]["errorCode"]) == (None, "CONFIG_STRIPE_KEY_MISSING")
+    await office.pay(bought["order"])
+    assert len(await office.tickets(bought["order"])) == 2
+
+
+async def test_what_is_free_is_had_in_one_step(office: Office):
+    event, [kind] = await office.on_sale({"name": "Guest list", "priceMinor": 0, "allowZeroPrice": True})
+    bought = await office.buy(event, (kind, 1))
+    await office.work()
+    assert bought["checkout"]["freeCheckout"]
+    assert len(await office.rights(bought["order"])) == 1
+    second = await office.ask(event, (kind, 1))
+    assert second.json()["errorCode"] == "BUYER_LIMIT", "one for each person, if nobody says otherwise"

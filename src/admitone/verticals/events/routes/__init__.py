@@ -11,6 +11,6 @@ CONTRACTS = (
     *orders.CONTRACTS,
     *guests.CONTRACTS,
 )
-LIMITS = (*orders.LIMITS, *guests.LIMITS)
+LIMITS = (*orders.BUYING, *guests.LIMITS)
 
 __all__ = ("CONTRACTS", "LIMITS", "PERMISSIONS")

@@ -10,6 +10,9 @@ from uuid import UUID
 
 from msgspec import Meta
 
+from admitone.finance.gateways.api import Method
+from admitone.finance.payments import api as payments
+from admitone.finance.payments.api import Begun, CheckoutAnswer
 from admitone.finance.sources.api import PaymentId
 from admitone.foundation.identity.api import Guest, InvalidEmail, make_guests, normalise_email
 from admitone.kernel.contracts import (
@@ -23,18 +26,20 @@ from admitone.kernel.contracts import (
     Minor,
     Page,
     PageRequest,
+    ShortText,
     Wire,
     page_of,
 )
 from admitone.kernel.db import Tx
-from admitone.kernel.errors import Unauthenticated
-from admitone.kernel.figures import MINUTE
+from admitone.kernel.errors import OutcomeUnknown, Refusal, Unauthenticated
+from admitone.kernel.figures import CHECKOUT_PER_ADDRESS, MINUTE
 from admitone.kernel.idempotency import KeyReused
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.limits import Limit, Per
 from admitone.kernel.scope import PeopleScope, Scope
 from admitone.selling.stock.api import BuyerLimit, SeatTaken, SoldOut, UnitId
 from admitone.verticals.events import errors
+from admitone.verticals.events.commands.buying import Bought, Buying, buy
 from admitone.verticals.events.commands.ordering import Cancelling, Placing, Want, cancel, place
 from admitone.verticals.events.model import EventId, Order, OrderId, OrderState, TicketTypeId
 from admitone.verticals.events.store import orders
@@ -47,10 +52,12 @@ MOST_LINES: Final = 20
 ORDERS_PER_PERSON: Final = Limit("orders.per_person", 30, 5 * MINUTE, Per.IDENTITY)
 ORDERS_PER_ADDRESS: Final = Limit("orders.per_address", 120, 5 * MINUTE, Per.ADDRESS)
 LIMITS: Final = (ORDERS_PER_PERSON, ORDERS_PER_ADDRESS)
+BUYING: Final = (*LIMITS, CHECKOUT_PER_ADDRESS)
 LAST: Final = UUID(int=2**128 - 1)
 
 Quantity = Annotated[int, Meta(ge=1, le=100)]
 Email = Annotated[str, Meta(min_length=3, max_length=254)]
+Address = Annotated[str, Meta(pattern=r"^https?://[^\s<>\"]+$(?!\n)", max_length=2000)]
 Token = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
@@ -130,6 +137,27 @@ A_REQUEST: Final = OrderRequest(
     idempotency_key="order:0198c9a4",
 )
 
+REFUSES: Final = (
+    errors.EventNotFound,
+    errors.TicketTypeNotFound,
+    errors.EventNotOnSale,
+    errors.TicketTypeNotOnSale,
+    errors.TooManyTickets,
+    errors.InviteNeeded,
+    errors.SignInToOrder,
+    errors.AgeNotConfirmed,
+    InvalidEmail,
+    SoldOut,
+    SeatTaken,
+    BuyerLimit,
+    KeyReused,
+)
+
+
+def _guards(request: OrderRequest) -> tuple[str, ...]:
+    return (f"event:{request.event_id}", f"organization:{request.organization_id}")
+
+
 place_order = Contract(
     id="EVT.ORDER",
     version="1.0.0",
@@ -139,25 +167,11 @@ place_order = Contract(
     post="/api/orders",
     takes=OrderRequest,
     gives=OrderAnswer,
-    refuses=(
-        errors.EventNotFound,
-        errors.TicketTypeNotFound,
-        errors.EventNotOnSale,
-        errors.TicketTypeNotOnSale,
-        errors.TooManyTickets,
-        errors.InviteNeeded,
-        errors.SignInToOrder,
-        errors.AgeNotConfirmed,
-        InvalidEmail,
-        SoldOut,
-        SeatTaken,
-        BuyerLimit,
-        KeyReused,
-    ),
+    refuses=REFUSES,
     audience=Audience.PUBLIC,
     recognizes=True,
     stoppable=True,
-    guards=lambda request: (f"event:{request.event_id}", f"organization:{request.organization_id}"),
+    guards=_guards,
     limits=LIMITS,
     repeats="a key places one order of one person, for ever",
     order_key="none",
@@ -190,6 +204,86 @@ async def _guest(call: Call, request: OrderRequest) -> IdentityId:
     if request.guest_email is None or is_mobile:
         raise Unauthenticated
     return await call.batch(make_guests, Guest(call.caller, normalise_email(request.guest_email)), scope=GUESTS)
+
+
+# -- In one step
+
+
+class BuyRequest(OrderRequest):
+    """An order, and how it is paid."""
+
+    method: Method = Method.CARD
+    promo_code: ShortText | None = None
+    return_url: Address | None = None
+
+
+class WhyNotPaid(Wire):
+    error_code: str
+    message: str
+
+
+class BuyAnswer(Wire):
+    order: OrderAnswer
+    checkout: CheckoutAnswer | None
+    refusal: WhyNotPaid | None
+    """Why it cannot be paid yet: the order stands, and another try may."""
+
+
+buy_tickets = Contract(
+    id="EVT.BUY",
+    version="1.0.0",
+    owner="events",
+    consumers=("web", "mobile"),
+    summary="Order tickets and begin to pay for them, in one step.",
+    post="/api/orders/buy",
+    takes=BuyRequest,
+    gives=BuyAnswer,
+    refuses=REFUSES,
+    audience=Audience.PUBLIC,
+    recognizes=True,
+    stoppable=True,
+    guards=_guards,
+    limits=BUYING,
+    repeats="a key places one order of one person and begins its payment, for ever",
+    order_key="none",
+    examples=(
+        Example(
+            "No such event",
+            takes=BuyRequest(
+                organization_id=SOME_ORGANIZATION,
+                event_id=SOME_EVENT,
+                lines=A_REQUEST.lines,
+                idempotency_key="order:0198c9a4",
+            ),
+            refuses=errors.EventNotFound(),
+        ),
+    ),
+)
+
+
+@buy_tickets.serves
+async def order_and_pay(call: Call, request: BuyRequest) -> BuyAnswer:
+    scope = Scope(request.organization_id)
+    placing = await placing_of(call, request)
+    bought = await call.batch(buy, Buying(placing, request.method, request.promo_code, request.return_url), scope=scope)
+    order = order_answer(bought.order, bought.order.changed_at)
+    try:
+        begun = await _begun(call, bought, scope)
+        return BuyAnswer(order=order, checkout=await payments.go_on(call, begun), refusal=None)
+    except OutcomeUnknown:
+        raise
+    except Refusal as refusal:
+        why = WhyNotPaid(error_code=refusal.code, message=call.words.say(refusal.message()))
+        return BuyAnswer(order=order, checkout=None, refusal=why)
+
+
+async def _begun(call: Call, bought: Bought, scope: Scope) -> Begun:
+    if isinstance(bought.refused, payments.FreeUncounted):
+        return await payments.begin_for_nothing(call, bought.checkout, scope, bought.refused)
+    if bought.refused is not None:
+        raise bought.refused
+    assert bought.begun is not None
+    return bought.begun
 
 
 class OwnRequest(Wire):
@@ -304,4 +398,4 @@ async def _tell(call: Call, own: Order) -> OrderAnswer:
     return await call.read(look, scope=Scope(own.organization, "show an order to whoever placed it"))
 
 
-CONTRACTS: Final = (place_order, show_order, list_orders, give_up)
+CONTRACTS: Final = (place_order, buy_tickets, show_order, list_orders, give_up)
