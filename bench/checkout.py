@@ -41,7 +41,7 @@ from admitone.kernel.scope import Caller, Scope
 from bench.calibration import calibrate
 from bench.figures import Figures, side_by_side
 from bench.ground import Ground, a_cluster, a_ground
-from bench.identity import KEYS, NOWHERE, seed_people
+from bench.identity import KEYS, NOWHERE, PEOPLE, seed_people
 from bench.load import Connection, Report, drive
 from bench.server import ROOT, a_server
 from bench.shop import JOURNAL, a_simulator
@@ -90,6 +90,9 @@ class Fair:
     journal: str
     seconds: float = SECONDS
     payments: int = PAYMENTS
+    event: str = ""
+    """Of tickets: what for."""
+    ticket_type: str = ""
 
     @property
     def surroundings(self) -> dict[str, str]:
@@ -106,17 +109,25 @@ class Fair:
         """Checkouts, each of a source of its own; buyers take turns."""
         run = uuid7().hex[-12:]
         for number in itertools.count():
-            buyer = number % len(self.tokens)
             body = (
                 f'{{"organizationId":"{self.organization}","sourceType":"TICKET_ORDER",'
                 f'"sourceId":"ord-{run}-{number}","idempotencyKey":"{run}-{number}"}}'
             )
-            yield (
-                f"POST {PATH} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
-                f"authorization: Bearer {self.tokens[buyer]}\r\n"
-                f"x-forwarded-for: 10.{buyer >> 16 & 255}.{buyer >> 8 & 255}.{buyer & 255}\r\n"
-                f"content-length: {len(body)}\r\n\r\n{body}"
-            ).encode()
+            yield self.post(PATH, number % len(self.tokens), body)
+
+    def post(self, path: str, buyer: int, body: str) -> bytes:
+        """As one of the buyers, from an address of their own."""
+        return (
+            f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+            f"authorization: Bearer {self.tokens[buyer]}\r\n"
+            f"x-forwarded-for: 10.{buyer >> 16 & 255}.{buyer >> 8 & 255}.{buyer & 255}\r\n"
+            f"content-length: {len(body)}\r\n\r\n{body}"
+        ).encode()
+
+    def charge_in(self, answer: bytes) -> str:
+        """What its buyer pays at the provider."""
+        secret: str = json.loads(answer)["clientSecret"]
+        return secret.partition("_secret_")[0]
 
 
 def measure(figures: Figures, seconds: float = SECONDS, payments: int = PAYMENTS) -> None:
@@ -130,9 +141,9 @@ def measure(figures: Figures, seconds: float = SECONDS, payments: int = PAYMENTS
         settled(figures, ground, a_fair(ground, Path(folder), payments=payments))
 
 
-def a_fair(ground: Ground, folder: Path, **more: Any) -> Fair:
+def a_fair(ground: Ground, folder: Path, people: int = PEOPLE, **more: Any) -> Fair:
     """Buyers, and an organisation that may sell to them."""
-    tokens, journal = asyncio.run(seed_people(ground.url)), folder / f"{ground.database}.db"
+    tokens, journal = asyncio.run(seed_people(ground.url, people)), folder / f"{ground.database}.db"
     asyncio.run(_may_sell(ground, a_simulator(journal)))
     return Fair(0, str(ground.members[0].organization), tokens, str(journal), **more)
 
@@ -203,7 +214,7 @@ def _buy(ground: Ground, fair: Fair, connections: int) -> Bought:
 
 def _commits(ground: Ground) -> int:
     """How many transactions have written so far: every one of ours takes a number when it begins."""
-    [row] = _ask(ground, "SELECT pg_current_xact_id()::text::bigint AS number")
+    [row] = ask(ground, "SELECT pg_current_xact_id()::text::bigint AS number")
     return int(row["number"])
 
 
@@ -220,15 +231,15 @@ def _flown(port: int) -> Counter[str]:
     return Counter({f"{command}_{what}": int(float(number)) for what, command, number in lines})
 
 
-def _ask(ground: Ground, sql: str) -> list[asyncpg.Record]:
-    async def ask() -> list[asyncpg.Record]:
+def ask(ground: Ground, sql: str) -> list[asyncpg.Record]:
+    async def fetch() -> list[asyncpg.Record]:
         connection = await asyncpg.connect(ground.cluster.url(SUPERUSER, ground.database))
         try:
             return await connection.fetch(sql)
         finally:
             await connection.close()
 
-    return asyncio.run(ask())
+    return asyncio.run(fetch())
 
 
 # -- As much of figure 4 as there is
@@ -239,7 +250,7 @@ def settled(figures: Figures, ground: Ground, fair: Fair) -> None:
     with a_server(ground, module=SERVER, **fair.surroundings) as port, a_worker(ground, fair):
         _settle(ground, replace(fair, port=port, payments=WARMING_UP))
         heard, done, relayed = _settle(ground, replace(fair, port=port))
-    [row] = _ask(ground, UNBALANCED)
+    [row] = ask(ground, UNBALANCED)
     figures.must_not_exceed("settled payments that the ledger has otherwise", row["wrong"], 0, "payments")
     figures.note(f"settled {fair.payments / done:,.0f}/s; with every fact relayed {fair.payments / relayed:,.0f}/s")
     figures.note(f"all told after {heard:.1f} s, all settled after {done:.1f} s, all relayed after {relayed:.1f} s")
@@ -247,18 +258,18 @@ def settled(figures: Figures, ground: Ground, fair: Fair) -> None:
 
 def _settle(ground: Ground, fair: Fair) -> tuple[float, float, float]:
     """After how many seconds all was told, all was settled, and nothing was left to do."""
-    expected = _ask(ground, SETTLED)[0]["settled"] + fair.payments
+    expected = ask(ground, SETTLED)[0]["settled"] + fair.payments
     began = time.perf_counter()
     command, given = [sys.executable, "-m", "bench.checkout", "fair"], json.dumps(asdict(fair))
     subprocess.run(command, cwd=ROOT, input=given, text=True, check=True)
     heard = time.perf_counter() - began
-    _until(lambda: _ask(ground, SETTLED)[0]["settled"] >= expected, "all payments are settled")
+    until(lambda: ask(ground, SETTLED)[0]["settled"] >= expected, "all payments are settled")
     done = time.perf_counter() - began
-    _until(lambda: not _ask(ground, LEFT)[0]["left"], "nothing is left to do")
+    until(lambda: not ask(ground, LEFT)[0]["left"], "nothing is left to do")
     return heard, done, time.perf_counter() - began
 
 
-def _until(holds: Callable[[], bool], what: str) -> None:
+def until(holds: Callable[[], bool], what: str) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not holds():
         if time.monotonic() > deadline:
@@ -267,10 +278,10 @@ def _until(holds: Callable[[], bool], what: str) -> None:
 
 
 @contextmanager
-def a_worker(ground: Ground, fair: Fair) -> Iterator[None]:
+def a_worker(ground: Ground, fair: Fair, module: str = "bench.work_checkout") -> Iterator[None]:
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("wb") as log:
         environment = {**os.environ, "DATABASE_URL": ground.url, "ADMITONE_DATA": folder, **fair.surroundings}
-        command = [sys.executable, "-m", "bench.work_checkout"]
+        command = [sys.executable, "-m", module]
         working = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
         try:
             yield
@@ -284,6 +295,7 @@ class Market:
 
     def __init__(self, fair: Fair) -> None:
         self._simulator = a_simulator(Path(fair.journal))
+        self._fair = fair
         self._checkouts = itertools.islice(fair.requests(), fair.payments)
         self._left = fair.payments * EVENTS_OF_A_PAYMENT
         self._untold = 0
@@ -317,7 +329,7 @@ class Market:
                     self._left -= 1
                     self._couriers.append(connection)
                 else:
-                    self._pay(json.loads(connection.body)["clientSecret"].partition("_secret_")[0])
+                    self._pay(self._fair.charge_in(connection.body))
                     self._buyers.append(connection)
 
         self._acknowledge()

@@ -62,9 +62,16 @@ def a_simulator(journal: Path) -> Simulator:
 
 
 @contextmanager
-def open_for_business() -> Iterator[None]:
-    """While it lasts, this process sells, and is paid through the sandbox on the file that it was told."""
+def paid_at_the_sandbox() -> Iterator[None]:
+    """While it lasts, this process is paid through the sandbox on the file that it was told."""
     gateway = SandboxGateway.in_process(a_simulator(Path(os.environ[JOURNAL])))
-    shops, gateways = dict.fromkeys(SourceType, ComputedShop()), Gateways([gateway])
-    with SHOPS.wired(shops), RECIPES.wired(HANDED_OVER), GATEWAYS.wired(gateways):
+    with GATEWAYS.wired(Gateways([gateway])):
+        yield
+
+
+@contextmanager
+def open_for_business() -> Iterator[None]:
+    """While it lasts, this process sells, too, whatever is asked for."""
+    shops = dict.fromkeys(SourceType, ComputedShop())
+    with SHOPS.wired(shops), RECIPES.wired(HANDED_OVER), paid_at_the_sandbox():
         yield
