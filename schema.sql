@@ -2873,8 +2873,7 @@ CREATE TABLE stock.given_back (
     organization_id uuid NOT NULL,
     hold_id uuid NOT NULL,
     key text NOT NULL,
-    pool_id uuid NOT NULL,
-    item text NOT NULL,
+    number smallint NOT NULL,
     quantity integer NOT NULL,
     units uuid[],
     at timestamp with time zone NOT NULL,
@@ -2907,6 +2906,7 @@ ALTER TABLE stock.pool OWNER TO admitone_owner;
 CREATE TABLE stock.portion (
     organization_id uuid NOT NULL,
     hold_id uuid NOT NULL,
+    number smallint NOT NULL,
     pool_id uuid NOT NULL,
     item text NOT NULL,
     subject text NOT NULL,
@@ -2926,6 +2926,7 @@ CREATE TABLE stock.portion (
     CONSTRAINT portion_check3 CHECK ((cardinality(units) = (quantity - returned))),
     CONSTRAINT portion_item_check CHECK (((length(item) >= 1) AND (length(item) <= 64))),
     CONSTRAINT portion_most_check CHECK ((most >= 0)),
+    CONSTRAINT portion_number_check CHECK ((number >= 0)),
     CONSTRAINT portion_quantity_check CHECK (((quantity >= 1) AND (quantity <= 1000000))),
     CONSTRAINT portion_status_check CHECK ((status = ANY (ARRAY['HELD'::text, 'SOLD'::text, 'RELEASED'::text, 'EXPIRED'::text]))),
     CONSTRAINT portion_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 64)))
@@ -3502,7 +3503,7 @@ ALTER TABLE ONLY sales.sale_summary
 
 -- Name: given_back given_back_pkey; Type: CONSTRAINT; Schema: stock; Owner: admitone_owner
 ALTER TABLE ONLY stock.given_back
-    ADD CONSTRAINT given_back_pkey PRIMARY KEY (organization_id, hold_id, key, pool_id, item);
+    ADD CONSTRAINT given_back_pkey PRIMARY KEY (organization_id, hold_id, key, number);
 
 -- Name: pool pool_pkey; Type: CONSTRAINT; Schema: stock; Owner: admitone_owner
 ALTER TABLE ONLY stock.pool
@@ -3510,7 +3511,7 @@ ALTER TABLE ONLY stock.pool
 
 -- Name: portion portion_pkey; Type: CONSTRAINT; Schema: stock; Owner: admitone_owner
 ALTER TABLE ONLY stock.portion
-    ADD CONSTRAINT portion_pkey PRIMARY KEY (organization_id, hold_id, pool_id, item);
+    ADD CONSTRAINT portion_pkey PRIMARY KEY (organization_id, hold_id, number);
 
 -- Name: unit unit_organization_id_pool_id_label_key; Type: CONSTRAINT; Schema: stock; Owner: admitone_owner
 ALTER TABLE ONLY stock.unit
@@ -3913,13 +3914,13 @@ CREATE INDEX sale_by_time ON sales.sale_summary USING btree (organization_id, cr
 CREATE INDEX portion_by_age ON stock.portion USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
 -- Name: portion_by_end; Type: INDEX; Schema: stock; Owner: admitone_owner
-CREATE INDEX portion_by_end ON stock.portion USING btree (expires_at, hold_id) WHERE (status = 'HELD'::text);
+CREATE INDEX portion_by_end ON stock.portion USING btree (expires_at, hold_id) WHERE ((status = 'HELD'::text) AND (returned = 0));
 
 -- Name: portion_of_buyer; Type: INDEX; Schema: stock; Owner: admitone_owner
-CREATE INDEX portion_of_buyer ON stock.portion USING btree (organization_id, buyer_id, item) WHERE (leads AND (status = ANY (ARRAY['HELD'::text, 'SOLD'::text])));
+CREATE INDEX portion_of_buyer ON stock.portion USING btree (organization_id, buyer_id) WHERE (leads AND (status = ANY (ARRAY['HELD'::text, 'SOLD'::text])));
 
 -- Name: portion_of_pool; Type: INDEX; Schema: stock; Owner: admitone_owner
-CREATE INDEX portion_of_pool ON stock.portion USING btree (organization_id, pool_id, status, expires_at, hold_id);
+CREATE INDEX portion_of_pool ON stock.portion USING btree (organization_id, pool_id, status, expires_at) WHERE (ended_at IS NULL);
 
 -- Name: unit_free; Type: INDEX; Schema: stock; Owner: admitone_owner
 CREATE INDEX unit_free ON stock.unit USING btree (organization_id, pool_id, place) WHERE (hold_id IS NULL);
@@ -4235,9 +4236,9 @@ ALTER TABLE ONLY sales.sale_line
 ALTER TABLE ONLY sales.sale_summary
     ADD CONSTRAINT sale_summary_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
--- Name: given_back given_back_organization_id_hold_id_pool_id_item_fkey; Type: FK CONSTRAINT; Schema: stock; Owner: admitone_owner
+-- Name: given_back given_back_organization_id_hold_id_number_fkey; Type: FK CONSTRAINT; Schema: stock; Owner: admitone_owner
 ALTER TABLE ONLY stock.given_back
-    ADD CONSTRAINT given_back_organization_id_hold_id_pool_id_item_fkey FOREIGN KEY (organization_id, hold_id, pool_id, item) REFERENCES stock.portion(organization_id, hold_id, pool_id, item);
+    ADD CONSTRAINT given_back_organization_id_hold_id_number_fkey FOREIGN KEY (organization_id, hold_id, number) REFERENCES stock.portion(organization_id, hold_id, number);
 
 -- Name: pool pool_organization_id_fkey; Type: FK CONSTRAINT; Schema: stock; Owner: admitone_owner
 ALTER TABLE ONLY stock.pool
@@ -6400,6 +6401,7 @@ GRANT SELECT(status) ON TABLE stock.portion TO admitone_relay;
 
 -- Name: COLUMN portion.returned; Type: ACL; Schema: stock; Owner: admitone_owner
 GRANT UPDATE(returned) ON TABLE stock.portion TO admitone_app;
+GRANT SELECT(returned) ON TABLE stock.portion TO admitone_relay;
 
 -- Name: COLUMN portion.units; Type: ACL; Schema: stock; Owner: admitone_owner
 GRANT UPDATE(units) ON TABLE stock.portion TO admitone_app;

@@ -36,6 +36,7 @@ GRANT SELECT (organization_id, id) ON stock.pool TO admitone_relay;
 CREATE TABLE stock.portion (
     organization_id uuid        NOT NULL,
     hold_id         uuid        NOT NULL,
+    number          smallint    NOT NULL CHECK (number >= 0),
     pool_id         uuid        NOT NULL,
     -- What is sold, in the vertical's words, and for what.
     item            text        NOT NULL CHECK (length(item) BETWEEN 1 AND 64),
@@ -57,16 +58,15 @@ CREATE TABLE stock.portion (
     CHECK ((status IN ('RELEASED', 'EXPIRED')) = (ended_at IS NOT NULL)),
     CHECK (returned = 0 OR status = 'SOLD'),
     CHECK (cardinality(units) = quantity - returned),
+    PRIMARY KEY (organization_id, hold_id, number),
     FOREIGN KEY (organization_id, pool_id) REFERENCES stock.pool (organization_id, id)
 ) WITH (fillfactor = 80);
--- What ends next in a pool, and what all of it adds up to.
-CREATE INDEX portion_of_pool ON stock.portion (organization_id, pool_id, status, expires_at, hold_id);
-CREATE INDEX portion_of_buyer ON stock.portion (organization_id, buyer_id, item) WHERE leads AND status IN ('HELD', 'SOLD');
--- What is overdue, over all organisations.
-CREATE INDEX portion_by_end ON stock.portion (expires_at, hold_id) WHERE status = 'HELD';
+-- A planner that has counted nothing yet takes any index that could serve, the newest first, and keeps to it. So each of these says by
+-- its predicate whom it serves, and those who ask for a hold have the key alone, in which no pool and no item stands.
+CREATE INDEX portion_by_end ON stock.portion (expires_at, hold_id) WHERE status = 'HELD' AND returned = 0;
 CREATE INDEX portion_by_age ON stock.portion (ended_at) WHERE ended_at IS NOT NULL;
--- Last, so that the planner takes it before anybody has counted rows.
-ALTER TABLE stock.portion ADD PRIMARY KEY (organization_id, hold_id, pool_id, item);
+CREATE INDEX portion_of_pool ON stock.portion (organization_id, pool_id, status, expires_at) WHERE ended_at IS NULL;
+CREATE INDEX portion_of_buyer ON stock.portion (organization_id, buyer_id) WHERE leads AND status IN ('HELD', 'SOLD');
 ALTER TABLE stock.portion ENABLE ROW LEVEL SECURITY;
 ALTER TABLE stock.portion FORCE ROW LEVEL SECURITY;
 CREATE POLICY app_own ON stock.portion TO admitone_app
@@ -78,7 +78,7 @@ CREATE POLICY overdue ON stock.portion TO admitone_owner
     USING (ended_at < now() - interval '90 days') WITH CHECK (false);
 GRANT SELECT, INSERT ON stock.portion TO admitone_app;
 GRANT UPDATE (status, returned, units, ended_at) ON stock.portion TO admitone_app;
-GRANT SELECT (organization_id, hold_id, status, expires_at) ON stock.portion TO admitone_relay;
+GRANT SELECT (organization_id, hold_id, status, returned, expires_at) ON stock.portion TO admitone_relay;
 
 
 -- TENANT: what came back of a portion that was sold, and under which key. Append-only.
@@ -86,15 +86,14 @@ CREATE TABLE stock.given_back (
     organization_id uuid        NOT NULL,
     hold_id         uuid        NOT NULL,
     key             text        NOT NULL CHECK (length(key) BETWEEN 1 AND 100),
-    pool_id         uuid        NOT NULL,
-    item            text        NOT NULL,
+    -- Which portion of the hold.
+    number          smallint    NOT NULL,
     quantity        integer     NOT NULL CHECK (quantity > 0),
     units           uuid[],
     at              timestamptz NOT NULL,
     CHECK (cardinality(units) = quantity),
-    PRIMARY KEY (organization_id, hold_id, key, pool_id, item),
-    FOREIGN KEY (organization_id, hold_id, pool_id, item)
-        REFERENCES stock.portion (organization_id, hold_id, pool_id, item)
+    PRIMARY KEY (organization_id, hold_id, key, number),
+    FOREIGN KEY (organization_id, hold_id, number) REFERENCES stock.portion (organization_id, hold_id, number)
 );
 ALTER TABLE stock.given_back ENABLE ROW LEVEL SECURITY;
 ALTER TABLE stock.given_back FORCE ROW LEVEL SECURITY;
@@ -116,8 +115,9 @@ CREATE TABLE stock.unit (
     UNIQUE (organization_id, pool_id, label),
     FOREIGN KEY (organization_id, pool_id) REFERENCES stock.pool (organization_id, id)
 ) WITH (fillfactor = 80);
-CREATE INDEX unit_free ON stock.unit (organization_id, pool_id, place) WHERE hold_id IS NULL;
+-- Last of those that serve all, so that the planner takes it before anybody has counted rows.
 ALTER TABLE stock.unit ADD PRIMARY KEY (organization_id, id);
+CREATE INDEX unit_free ON stock.unit (organization_id, pool_id, place) WHERE hold_id IS NULL;
 ALTER TABLE stock.unit ENABLE ROW LEVEL SECURITY;
 ALTER TABLE stock.unit FORCE ROW LEVEL SECURITY;
 CREATE POLICY app_own ON stock.unit TO admitone_app

@@ -52,7 +52,7 @@ async def test_where_all_is_counted_the_night_finds_nothing(
     assert await a_night(market, desk, superuser) == []
 
 
-@pytest.mark.covers("EVT-009", "PLT-032")
+@pytest.mark.covers("EVT-009")
 async def test_counters_that_strayed_follow_what_was_sold_and_somebody_is_told(
     market: Market, desk: Desk, superuser: asyncpg.Connection
 ):

@@ -139,7 +139,7 @@ async def test_a_limit_holds_within_one_batch_and_lets_go_of_what_is_overdue(mar
 # -- What is overdue
 
 
-@pytest.mark.covers("EVT-009")
+@pytest.mark.covers("EVT-009", "PLT-023")
 async def test_what_is_overdue_is_granted_again_at_once_the_oldest_first_and_no_more_than_needed(market: Market):
     hall = await market.pool(3)
     old = await market.keep(Portion(hall, "seat", 1), ttl=timedelta(minutes=5))

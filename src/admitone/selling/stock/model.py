@@ -176,6 +176,7 @@ class Part(msgspec.Struct, frozen=True):
     """One portion of a hold as it stands."""
 
     hold: HoldId
+    number: int
     pool: PoolId
     item: str
     subject: str
@@ -191,8 +192,8 @@ class Part(msgspec.Struct, frozen=True):
     ended_at: datetime | None = None
 
     @property
-    def key(self) -> tuple[HoldId, PoolId, str]:
-        return (self.hold, self.pool, self.item)
+    def key(self) -> tuple[HoldId, int]:
+        return (self.hold, self.number)
 
     @property
     def left(self) -> int:
@@ -229,8 +230,7 @@ class GivenBack(msgspec.Struct, frozen=True):
 
     hold: HoldId
     key: str
-    pool: PoolId
-    item: str
+    number: int
     quantity: int
     units: tuple[UnitId, ...] | None
     at: datetime

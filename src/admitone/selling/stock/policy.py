@@ -45,7 +45,8 @@ from admitone.selling.stock.model import (
     UnitId,
 )
 
-Key = tuple[HoldId, PoolId, str]
+Key = tuple[HoldId, int]
+"""Which portion of which hold."""
 Bought = dict[tuple[IdentityId, str], int]
 """What buyers have of items, sold and kept, without what is overdue."""
 by_place = attrgetter("place")
@@ -164,11 +165,11 @@ class Stock:
         units = {id(each): self._take(wanted.hold, each) for each in _named_first(wanted.portions)}
         parts = []
         led: set[str] = set()
-        for each in wanted.portions:
+        for number, each in enumerate(wanted.portions):
             leads = each.item not in led
             led.add(each.item)
             part = Part(
-                wanted.hold, each.pool, each.item, wanted.subject, wanted.buyer, each.quantity, leads,
+                wanted.hold, number, each.pool, each.item, wanted.subject, wanted.buyer, each.quantity, leads,
                 wanted.limits.get(each.item), self._at, wanted.expires_at, units=units[id(each)],
             )  # fmt: skip
             self._shelves[each.pool].held += each.quantity
@@ -237,7 +238,7 @@ class Stock:
             rest = None if part.units is None else tuple(unit for unit in part.units if unit not in back.seats)
             self._move(part, Status.SOLD, units=rest, returned=part.returned + back.quantity)
             seats = None if part.units is None else back.seats
-            self.given.append(GivenBack(wanted.hold, wanted.key, part.pool, part.item, back.quantity, seats, self._at))
+            self.given.append(GivenBack(wanted.hold, wanted.key, part.number, back.quantity, seats, self._at))
         self._given.add((wanted.hold, wanted.key))
         return Hold.of(self._holds[wanted.hold])
 

@@ -47,6 +47,7 @@ FIND_POOLS = """
                           WHERE h.organization_id = $1
                             AND h.pool_id = p.id
                             AND h.status = 'HELD'
+                            AND h.ended_at IS NULL
                             AND h.expires_at <= $3) AS o
      WHERE p.organization_id = $1
        AND p.id = ANY($2::uuid[])

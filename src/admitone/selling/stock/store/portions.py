@@ -9,7 +9,7 @@ from admitone.kernel.statements import Insert, columns
 from admitone.selling.stock.model import GivenBack, HoldId, Part, PoolId, Status, UnitId
 from admitone.selling.stock.policy import Bought
 
-COLUMNS = """hold_id, pool_id, item, subject, buyer_id, quantity, leads, most, status, returned, units, kept_at,
+COLUMNS = """hold_id, number, pool_id, item, subject, buyer_id, quantity, leads, most, status, returned, units, kept_at,
            expires_at, ended_at"""
 
 
@@ -17,6 +17,7 @@ INSERT_PORTIONS = Insert(
     "stock.portion",
     {
         "hold_id": "uuid",
+        "number": "smallint",
         "pool_id": "uuid",
         "item": "text",
         "subject": "text",
@@ -39,7 +40,7 @@ FIND_PORTIONS = f"""
       FROM stock.portion
      WHERE organization_id = $1
        AND hold_id = ANY($2::uuid[])
-     ORDER BY hold_id, leads DESC, item, pool_id
+     ORDER BY hold_id, number
 """  # noqa: S608, of constants
 
 
@@ -52,6 +53,7 @@ FIND_OVERDUE = f"""
                           WHERE h.organization_id = $1
                             AND h.pool_id = v.of_pool
                             AND h.status = 'HELD'
+                            AND h.ended_at IS NULL
                             AND h.expires_at <= $4
                           ORDER BY h.expires_at, h.hold_id
                           LIMIT v.short) AS p
@@ -84,14 +86,13 @@ WRITE_PORTIONS = """
     UPDATE stock.portion AS p
        SET status = v.status, returned = v.returned, units = string_to_array(v.units, ',')::uuid[],
            ended_at = v.ended_at
-      FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::integer[], $7::timestamptz[], $8::text[],
-                  $9::integer[], $10::text[])
-        AS v(hold_id, pool_id, item, status, returned, ended_at, was, had_returned, units)
+      FROM unnest($2::uuid[], $3::smallint[], $4::text[], $5::integer[], $6::timestamptz[], $7::text[], $8::integer[],
+                  $9::text[])
+        AS v(hold_id, number, status, returned, ended_at, was, had_returned, units)
      WHERE p.organization_id = $1
        AND p.hold_id = ANY($2::uuid[])
        AND p.hold_id = v.hold_id
-       AND p.pool_id = v.pool_id
-       AND p.item = v.item
+       AND p.number = v.number
        AND p.status = v.was
        AND p.returned = v.had_returned
 """
@@ -102,13 +103,12 @@ INSERT_GIVEN_BACK = Insert(
     {
         "hold_id": "uuid",
         "key": "text",
-        "pool_id": "uuid",
-        "item": "text",
+        "number": "smallint",
         "quantity": "integer",
         "units": "uuid[]",
         "at": "timestamptz",
     },
-    attributes={"hold_id": "hold", "pool_id": "pool", "units": "unit_uuids"},
+    attributes={"hold_id": "hold", "units": "unit_uuids"},
 )
 
 
@@ -121,7 +121,7 @@ FIND_GIVEN_BACK = """
 
 
 async def find_portions(tx: Tx, holds: Collection[HoldId]) -> list[Part]:
-    """All portions of these holds; of each hold the one that leads first."""
+    """All portions of these holds, one hold after another."""
     rows = await tx.fetch(FIND_PORTIONS, sorted(each.uuid for each in holds)) if holds else []
     return [_part(row) for row in rows]
 
@@ -161,7 +161,7 @@ async def insert_portions(tx: Tx, parts: Sequence[Part]) -> None:
 async def write_portions(tx: Tx, moved: Sequence[tuple[Part, Part]]) -> None:
     """Each was what policy took it for."""
     was, now = [before for before, _ in moved], [after for _, after in moved]
-    changes = columns(now, "hold", "pool", "item", "status", "returned", "ended_at")
+    changes = columns(now, "hold", "number", "status", "returned", "ended_at")
     units = [None if each.units is None else ",".join(str(unit.uuid) for unit in each.units) for each in now]
     await tx.execute_exactly(len(moved), WRITE_PORTIONS, *changes, *columns(was, "status", "returned"), units)
 
@@ -180,6 +180,7 @@ def _part(row: Record) -> Part:
     units: list[UUID] | None = row["units"]
     return Part(
         HoldId(row["hold_id"]),
+        row["number"],
         PoolId(row["pool_id"]),
         row["item"],
         row["subject"],

@@ -19,6 +19,7 @@ LIST_OVERDUE = """
     SELECT organization_id, hold_id, expires_at
       FROM stock.portion
      WHERE status = 'HELD'
+       AND returned = 0
        AND expires_at <= $1
        AND (expires_at, hold_id) > ($2, $3)
      ORDER BY expires_at, hold_id
@@ -45,14 +46,14 @@ SUM_STANDINGS = """
                            FROM stock.portion
                           WHERE organization_id = $1
                             AND pool_id = p.id
-                            AND status IN ('HELD', 'SOLD')) AS h
+                            AND ended_at IS NULL) AS h
      CROSS JOIN LATERAL (SELECT count(*)::integer AS units, count(u.hold_id)::integer AS taken,
                                 count(o.hold_id)::integer AS rightly
                            FROM stock.unit AS u
                            LEFT JOIN stock.portion AS o
                              ON o.organization_id = $1
                             AND o.hold_id = u.hold_id
-                            AND o.pool_id = u.pool_id
+                            AND o.pool_id IS NOT DISTINCT FROM u.pool_id
                             AND o.status IN ('HELD', 'SOLD')
                             AND u.id = ANY(o.units)
                           WHERE u.organization_id = $1
