@@ -297,8 +297,9 @@ class Market:
         self._simulator = a_simulator(Path(fair.journal))
         self._fair = fair
         self._checkouts = itertools.islice(fair.requests(), fair.payments)
-        self._left = fair.payments * EVENTS_OF_A_PAYMENT
-        self._untold = 0
+        self.left = fair.payments * EVENTS_OF_A_PAYMENT
+        """Events that are still to be heard."""
+        self.untold = 0
         """Events that happened and that no courier has taken."""
         self._due: list[Delivery] = []
         self._taken: set[int] = set()
@@ -315,47 +316,59 @@ class Market:
     def run(self) -> None:
         """Until everybody has paid and everything was heard."""
         under_way: dict[Connection, Delivery] = {}
-        while self._left:
+        while self.left:
             self._send(under_way)
             for key, _ in self._answers.select(timeout=1):
                 connection: Connection = key.data
                 status = connection.status()
                 if status is None:
                     continue
-                if status != 200:
-                    raise RuntimeError(f"an answer was {status}: {connection.body[:500]!r}")
                 if delivery := under_way.pop(connection, None):
+                    _expect(connection, status)
                     self._heard.append(delivery)
-                    self._left -= 1
+                    self.left -= 1
                     self._couriers.append(connection)
                 else:
-                    self._pay(self._fair.charge_in(connection.body))
+                    self.answer(connection, status)
                     self._buyers.append(connection)
 
         self._acknowledge()
+
+    def answer(self, connection: Connection, status: int) -> None:
+        """What a buyer does who was answered: pay."""
+        _expect(connection, status)
+        self.pay(self._fair.charge_in(connection.body))
 
     def _acknowledge(self) -> None:
         self._simulator.delivered(*self._heard)
         self._taken -= {each.id for each in self._heard}
         self._heard.clear()
 
-    def _pay(self, charge: str) -> None:
+    def pay(self, charge: str) -> None:
         self._simulator.act("pay", charge)
-        self._untold += EVENTS_OF_A_PAYMENT
+        self.untold += EVENTS_OF_A_PAYMENT
+
+    def send(self, buyer: Connection, request: bytes) -> None:
+        buyer.send(request)
 
     def _send(self, under_way: dict[Connection, Delivery]) -> None:
         while self._buyers and (request := next(self._checkouts, None)):
-            self._buyers.pop().send(request)
-        if self._couriers and not self._due and self._untold:
+            self.send(self._buyers.pop(), request)
+        if self._couriers and not self._due and self.untold:
             self._acknowledge()
             # What we have not heard within a second is told anew; here it is only on its way.
             self._due = [each for each in self._simulator.due_deliveries() if each.id not in self._taken]
             self._taken.update(each.id for each in self._due)
-            self._untold -= len(self._due)
+            self.untold -= len(self._due)
         while self._couriers and self._due:
             connection = self._couriers.pop()
             under_way[connection] = self._due.pop()
             connection.send(_post(under_way[connection]))
+
+
+def _expect(connection: Connection, status: int) -> None:
+    if status != 200:
+        raise RuntimeError(f"an answer was {status}: {connection.body[:500]!r}")
 
 
 def _post(delivery: Delivery) -> bytes:

@@ -31,10 +31,10 @@ from admitone.verticals.events.commands.planning import Draft, Publishing, draft
 from admitone.verticals.events.model import About, AccessPolicy, EventId, Schedule, TicketTypeId
 from bench import checkout
 from bench.calibration import calibrate
-from bench.checkout import FEW, MANY, PAYMENTS, SECONDS, WARMING_UP, Fair, Market, ask, until
+from bench.checkout import EVENTS_OF_A_PAYMENT, FEW, MANY, PAYMENTS, SECONDS, WARMING_UP, Fair, Market, ask, until
 from bench.figures import Figures, side_by_side
 from bench.ground import Ground, a_cluster, a_ground
-from bench.load import Report, drive
+from bench.load import Connection, Report, drive
 from bench.server import ROOT, a_server
 
 ORDERS: Final = "/api/orders"
@@ -188,9 +188,114 @@ def _settle(ground: Ground, sale: Sale) -> tuple[float, float, float]:
     return heard, done, time.perf_counter() - began
 
 
+# -- Figure 11
+
+UNITS, REQUESTS = 5_000, 500_000
+ABANDONED: Final = 5
+"""One in so many walks away."""
+SOLD_OUT: Final = b'"SOLD_OUT"'
+STOCK = "SELECT capacity, held, sold FROM stock.pool"
+ENDS = """
+    SELECT count(*) FILTER (WHERE state = 'FULFILLED') AS fulfilled, count(*) FILTER (WHERE state = 'RETURNED') AS returned,
+           count(*) AS placed
+      FROM events.ticket_order
+"""
+
+
+class Storm(Market):
+    """Buyers who all want the same: most are told that there is none left, and of the others some walk away."""
+
+    def __init__(self, sale: Sale) -> None:
+        super().__init__(sale)
+        self.left = sale.payments
+        self.kept = 0
+        self.waits: list[float] = []
+        self._since: dict[Connection, float] = {}
+
+    def send(self, buyer: Connection, request: bytes) -> None:
+        self._since[buyer] = time.perf_counter()
+        buyer.send(request)
+
+    def answer(self, connection: Connection, status: int) -> None:
+        self.left -= 1
+        if status == 200:
+            self.kept += 1
+            if self.kept % ABANDONED:
+                self.left += EVENTS_OF_A_PAYMENT
+                self.pay(self._fair.charge_in(connection.body))
+        elif status == 409 and SOLD_OUT in connection.body:
+            self.waits.append(time.perf_counter() - self._since[connection])
+        else:
+            raise RuntimeError(f"an answer was {status}: {connection.body[:500]!r}")
+
+    def told(self) -> dict[str, float]:
+        waits = sorted(self.waits) or [0.0]
+        return {
+            "kept": self.kept,
+            "refused": len(self.waits),
+            "p50": waits[len(waits) // 2] * 1000,
+            "p99": waits[len(waits) * 99 // 100] * 1000,
+        }
+
+
+def storm(figures: Figures, units: int = UNITS, requests: int = REQUESTS) -> None:
+    with a_cluster() as cluster, tempfile.TemporaryDirectory() as folder:
+        ground = a_ground(cluster, organizations=1, name="bench_storm")
+        calibration = calibrate(ground)
+        print(f"\n{requests:,} requests for {units:,} tickets, one in {ABANDONED} walks away. {calibration}")
+        sale = a_sale(ground, Path(folder), units, hold_minutes=1, payments=requests)
+        with a_server(ground, module=SERVER, **sale.surroundings) as port, checkout.a_worker(ground, sale, WORKER):
+            began = time.perf_counter()
+            rush = _rush(replace(sale, port=port))
+            figures.note(f"{requests / (time.perf_counter() - began):,.0f}/s answered: {rush}")
+            kept = rush["kept"] + _sell_the_rest(ground, replace(sale, port=port, payments=units))
+            until(lambda: not ask(ground, checkout.LEFT)[0]["left"], "nothing is left to do")
+        _judge(figures, ground, kept)
+        figures.must_not_exceed("refusals, p99", rush["p99"], 100 / min(1.0, calibration.s), "ms")
+
+
+def _rush(sale: Sale) -> dict[str, float]:
+    command = [sys.executable, "-m", "bench.tickets", "rush"]
+    said = subprocess.run(
+        command, cwd=ROOT, input=json.dumps(asdict(sale)), stdout=subprocess.PIPE, text=True, check=True
+    )
+    told: dict[str, float] = json.loads(said.stdout)
+    return told
+
+
+def _sell_the_rest(ground: Ground, sale: Sale) -> float:
+    """Whoever comes later has what those left who walked away; how many were kept."""
+    kept = 0.0
+    for _ in range(20):
+        [pool] = ask(ground, STOCK)
+        if pool["sold"] == pool["capacity"]:
+            break
+        time.sleep(15)
+        kept += _rush(sale)["kept"]
+    return kept
+
+
+def _judge(figures: Figures, ground: Ground, kept: float) -> None:
+    [pool], [orders], [wrong] = ask(ground, STOCK), ask(ground, ENDS), ask(ground, WRONG)
+    figures.must_not_exceed("tickets sold beyond what there was", pool["sold"] - pool["capacity"], 0, "tickets")
+    figures.must_not_exceed("tickets left unsold", pool["capacity"] - pool["sold"], 0, "tickets")
+    figures.must_not_exceed("tickets kept for nobody", pool["held"], 0, "tickets")
+    figures.must_not_exceed("orders and pools that do not add up", wrong["wrong"], 0, "of them")
+    figures.must_not_exceed("buyers who were told otherwise", abs(kept - orders["placed"]), 0, "buyers")
+    figures.note(
+        f"{orders['fulfilled']} orders fulfilled, {orders['returned']} given back, of {orders['placed']} placed"
+    )
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["fair"]:
             Market(Sale(**json.load(sys.stdin))).run()
+        case ["rush"]:
+            crowd = Storm(Sale(**json.load(sys.stdin)))
+            crowd.run()
+            print(json.dumps(crowd.told()))
+        case ["storm", *numbers]:
+            storm(Figures(), *map(int, numbers))
         case numbers:
             measure(Figures(), *map(int, numbers))
