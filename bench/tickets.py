@@ -196,8 +196,8 @@ ABANDONED: Final = 5
 SOLD_OUT: Final = b'"SOLD_OUT"'
 STOCK = "SELECT capacity, held, sold FROM stock.pool"
 ENDS = """
-    SELECT count(*) FILTER (WHERE state = 'FULFILLED') AS fulfilled, count(*) FILTER (WHERE state = 'RETURNED') AS returned,
-           count(*) AS placed
+    SELECT count(*) FILTER (WHERE state = 'FULFILLED') AS fulfilled,
+           count(*) FILTER (WHERE state = 'RETURNED') AS returned, count(*) AS placed
       FROM events.ticket_order
 """
 
