@@ -96,12 +96,15 @@ class Office:
         """Order and begin to pay in one step."""
         return self.stage.fine(await self.ask(event, *wanted, path="/buy", **more))
 
-    async def checkout(self, order: dict[str, Any], buyer: Person | None = None, *, guest: bool = False) -> Any:
+    async def checkout(
+        self, order: dict[str, Any], buyer: Person | None = None, *, guest: bool = False, **more: Any
+    ) -> Any:
         body = {
             "organizationId": str(self.stage.organization),
             "sourceType": "TICKET_ORDER",
             "sourceId": order["orderId"],
             "idempotencyKey": f"pay-{next(KEYS)}",
+            **more,
         }
         headers = {} if guest else (buyer or self.buyer).headers
         return await self.stage.site.post("/api/payments/intent", json=body, headers=headers)

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from admitone.finance.gateways.api import Method
+from admitone.finance.pricing.port import PROMOTIONS
 from admitone.kernel.errors import Refusal
 from admitone.kernel.idempotency import KeyReused
 from admitone.kernel.words import Language
@@ -15,6 +16,7 @@ from admitone.selling.stock import api as stock
 from admitone.verticals.events.commands.buying import Bought, Buying, buy
 from admitone.verticals.events.commands.ordering import Placing, Want, place
 from admitone.verticals.events.model import EventId, Order, TicketTypeId
+from tests.finance.payments.test_free_checkout import HalfOrAll
 from tests.people import a_person
 from tests.verticals.events.office import Office
 from tests.verticals.events.stage import a_stage, soon
@@ -253,3 +255,25 @@ async def test_of_what_costs_nothing_nobody_has_more_than_was_decided(office: Of
     assert await said((three, 2)) == "BUYER_LIMIT"
     assert await said((three, 1)) == "ORDERED"
     assert (await office.pool(three)).held == 3
+
+
+@pytest.mark.covers("FIN-082")
+async def test_a_promotion_gives_away_no_more_than_a_price_of_nothing_would(office: Office):
+    event, [one, two, pair] = await office.on_sale(
+        {"name": "One"}, {"name": "Two"}, {"name": "Pair", "freePerPerson": 2}
+    )
+
+    async def taken(*wanted: Any) -> str:
+        order = await office.order(event, *wanted)
+        code = str(sum(quantity * 2500 for _, quantity in wanted))
+        answer = (await office.checkout(order, promoCode=code)).json()
+        return str(answer.get("errorCode", "GIVEN"))
+
+    with PROMOTIONS.wired(HalfOrAll()):
+        assert await taken((one, 2)) == "FREE_LIMIT_REACHED", "two of what each has one of"
+        assert await taken((one, 1), (pair, 2)) == "GIVEN"
+        assert await taken((one, 1), (two, 1)) == "FREE_LIMIT_REACHED", "in other company"
+        assert await taken((two, 1)) == "GIVEN", "had nothing of it before"
+    async with asyncio.timeout(60):
+        await office.work()
+    assert [(await office.pool(each)).sold for each in (one, two, pair)] == [1, 1, 2]
