@@ -70,7 +70,7 @@ async def issue(tx: Tx, purchases: Sequence[Purchase]) -> list[Undeliverable | N
     given: list[tuple[Purchase, Order, Hold]] = []
     for each, hold in zip(claims, holds, strict=True):
         if isinstance(hold, Refusal):
-            reasons[_order(each)] = "SOLD_OUT"
+            reasons[_order(each)] = hold.code
         else:
             given.append((each, placed[_order(each)], hold))
     await _hand_over(tx, given, sold)
