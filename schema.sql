@@ -5634,6 +5634,9 @@ GRANT UPDATE(changed_at) ON TABLE events.event TO admitone_app;
 -- Name: TABLE guest_link; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE events.guest_link TO admitone_app;
 
+-- Name: COLUMN guest_link.expires_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(expires_at) ON TABLE events.guest_link TO admitone_app;
+
 -- Name: COLUMN guest_link.revoked_at; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT UPDATE(revoked_at) ON TABLE events.guest_link TO admitone_app;
 
@@ -5684,6 +5687,9 @@ GRANT SELECT ON TABLE events.ticket_order TO admitone_buyer;
 
 -- Name: COLUMN ticket_order.identity_id; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT UPDATE(identity_id) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.key; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(key) ON TABLE events.ticket_order TO admitone_app;
 
 -- Name: COLUMN ticket_order.state; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT UPDATE(state) ON TABLE events.ticket_order TO admitone_app;

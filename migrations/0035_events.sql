@@ -208,7 +208,7 @@ CREATE POLICY app_own ON events.ticket_order TO admitone_app
 CREATE POLICY buyer_own ON events.ticket_order FOR SELECT TO admitone_buyer
     USING (identity_id = NULLIF(current_setting('app.identity_id', true), '')::uuid);
 GRANT SELECT, INSERT ON events.ticket_order TO admitone_app;
-GRANT UPDATE (identity_id, state, billing, expires_at, payment_id, fulfilled_at, version, changed_at) ON events.ticket_order TO admitone_app;
+GRANT UPDATE (identity_id, key, state, billing, expires_at, payment_id, fulfilled_at, version, changed_at) ON events.ticket_order TO admitone_app;
 GRANT SELECT ON events.ticket_order TO admitone_buyer;
 
 
@@ -288,7 +288,7 @@ CREATE POLICY app_own ON events.guest_link TO admitone_app
 CREATE POLICY overdue ON events.guest_link TO admitone_owner
     USING (expires_at < now() - interval '30 days') WITH CHECK (false);
 GRANT SELECT, INSERT ON events.guest_link TO admitone_app;
-GRANT UPDATE (revoked_at) ON events.guest_link TO admitone_app;
+GRANT UPDATE (expires_at, revoked_at) ON events.guest_link TO admitone_app;
 
 
 -- PLATFORM: events that were published, over all organisations: where each is kept, and what lists of them show. Written from

@@ -37,7 +37,7 @@ from admitone.entitlements.model import (
 from admitone.entitlements.pictures import png, svg
 from admitone.entitlements.policy import default_of, doors_of, seen_as
 from admitone.entitlements.showing import Shown, show
-from admitone.entitlements.store.entitlements import find_entitlements, list_of_payments, list_of_sources
+from admitone.entitlements.store.entitlements import find_claimed, find_entitlements, list_of_payments, list_of_sources
 from admitone.entitlements.store.lists import Wanted, list_rights
 
 __all__ = (
@@ -73,6 +73,7 @@ __all__ = (
     "default_of",
     "digest_of",
     "doors_of",
+    "find_claimed",
     "find_entitlements",
     "grant",
     "list_of_payments",

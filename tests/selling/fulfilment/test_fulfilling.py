@@ -228,12 +228,23 @@ async def test_what_is_disputed_waits_until_it_is_decided(
 
 
 @pytest.mark.parametrize("fact", [ChargebackWon, ChargebackLost, PaymentRefunded, PaymentPartlyRefunded])
-async def test_what_becomes_of_money_begins_nothing_and_repeats_nothing(world: World, booth: Booth, fact: type):
-    begun, other = await live(world, (PAY,)), await live(world, (PAY,))
+async def test_what_becomes_of_money_repeats_nothing_and_begins_nothing_unpaid(world: World, booth: Booth, fact: type):
+    begun, unpaid = await live(world, (PAY,)), await live(world, ())
     await tell(world, PaymentSucceeded, begun)
-    await tell(world, fact, begun, other)
-    assert await operation_of(world, other) is None
+    await tell(world, fact, begun, unpaid)
+    assert await operation_of(world, unpaid) is None
     assert await notes_of(world, begun) == ["mail", "promo"]
+
+
+@pytest.mark.covers("FUL-001")
+@pytest.mark.parametrize("fact", [ChargebackWon, PaymentPartlyRefunded])
+async def test_who_paid_has_it_also_if_the_end_of_it_is_all_that_is_told(world: World, booth: Booth, fact: type):
+    payment = await live(world, (PAY,))
+    for _ in range(2):
+        await tell(world, fact, payment)
+    await tell(world, PaymentSucceeded, payment)
+    assert (await done(world, payment)).state is State.DONE
+    assert await tickets_of(world, payment) == ["ACTIVE"]
 
 
 async def test_of_what_was_refunded_in_part_the_rest_is_handed_over(world: World, booth: Booth):

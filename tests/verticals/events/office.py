@@ -8,7 +8,7 @@ await office.pay(order)                        and its tickets are there
 
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +23,8 @@ from admitone.finance.gateways.sandbox.keys import Keys
 from admitone.finance.gateways.sandbox.simulator import Simulator
 from admitone.finance.sources.api import PaymentId, Source, SourceType
 from admitone.finance.sources.port import SHOPS
+from admitone.foundation.mail.handlers import deliver
+from admitone.foundation.mail.module import MODULE as MAIL
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Tx
 from admitone.selling.fulfilment.port import RECIPES
@@ -32,10 +34,23 @@ from admitone.verticals.events.model import Order, OrderId, Ticket
 from admitone.verticals.events.store import orders
 from admitone.verticals.events.store import tickets as ticket_store
 from tests.finance.world import SECRET, World, connect
-from tests.jobs import a_worker, until_idle
+from tests.jobs import a_worker, until
 from tests.people import Person, a_person
 from tests.verticals.events.stage import KEYS, Stage
 
+DUTIES = duties_of(
+    [
+        replace(each, jobs=tuple(job for job in each.jobs if job is not deliver)) if each is MAIL else each
+        for each in MODULES
+    ]
+)
+"""All but to carry letters: there is nobody here to take them."""
+UNDONE = """
+    SELECT (SELECT count(*) FROM kernel.outbox WHERE organization_id = $1 AND published_at IS NULL)
+         + (SELECT count(*) FROM kernel.job
+             WHERE organization_id = $1 AND kind <> 'mail.deliver' AND run_at < now() + interval '10 seconds')
+"""
+"""In one look: what one job ends with is another's beginning."""
 Wanted = tuple[dict[str, Any], int]
 
 
@@ -81,12 +96,15 @@ class Office:
         """Order and begin to pay in one step."""
         return self.stage.fine(await self.ask(event, *wanted, path="/buy", **more))
 
-    async def checkout(self, order: dict[str, Any], buyer: Person | None = None, *, guest: bool = False) -> Any:
+    async def checkout(
+        self, order: dict[str, Any], buyer: Person | None = None, *, guest: bool = False, **more: Any
+    ) -> Any:
         body = {
             "organizationId": str(self.stage.organization),
             "sourceType": "TICKET_ORDER",
             "sourceId": order["orderId"],
             "idempotencyKey": f"pay-{next(KEYS)}",
+            **more,
         }
         headers = {} if guest else (buyer or self.buyer).headers
         return await self.stage.site.post("/api/payments/intent", json=body, headers=headers)
@@ -103,8 +121,8 @@ class Office:
         await self.work()
 
     async def work(self) -> None:
-        async with a_worker(self.stage.database, duties_of(MODULES)):
-            await until_idle(self.stage.superuser, self.stage.scope)
+        async with a_worker(self.stage.database, DUTIES):
+            await until(self.stage.superuser, UNDONE, self.stage.scope)
 
     async def pay(self, order: dict[str, Any], **more: Any) -> PaymentId:
         payment = await self.begin(order, **more)

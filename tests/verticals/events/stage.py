@@ -28,7 +28,7 @@ from admitone.kernel.manifest import Module
 from admitone.kernel.scope import Caller, Scope
 from admitone.selling.stock import api as stock
 from admitone.verticals.events import announcing
-from admitone.verticals.events.model import EventId, SessionId, TicketTypeId
+from admitone.verticals.events.model import EventId, OrderId, SessionId, TicketTypeId
 from admitone.verticals.events.module import MODULE
 from admitone.verticals.events.policy import window_of
 from admitone.verticals.events.store import events as store
@@ -183,7 +183,7 @@ class Stage:
 
     async def granted(self, event: dict[str, Any], session: str | None = None) -> Entitlement:
         """A right, as somebody who issues one reads the event."""
-        own, number = EventId.parse(event["eventId"]), next(KEYS)
+        own, order = EventId.parse(event["eventId"]), OrderId.new()
 
         async def give(tx: Tx) -> Entitlement:
             found = (await store.find_events(tx, [own]))[own]
@@ -192,8 +192,8 @@ class Stage:
             since, until = window_of(found, of[session] if session else None)
             wanted = Grant(
                 caller=Caller(),
-                emission_key=f"order-{number}:standing:0",
-                source=Source(SourceType.TICKET_ORDER, f"order-{number}"),
+                emission_key=f"{order}:standing:0",
+                source=Source(SourceType.TICKET_ORDER, str(order)),
                 line_key="standing",
                 owner=IdentityId.new(),
                 kind=TICKET.name,

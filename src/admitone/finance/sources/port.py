@@ -50,6 +50,15 @@ class Line(msgspec.Struct, frozen=True):
     quantity: Quantity
 
 
+class Guard(msgspec.Struct, frozen=True):
+    """Of this kind of thing there are so many in the offer, and one person has so many for nothing, all in all
+    (FIN-082)."""
+
+    key: str
+    quantity: int = 1
+    most: int = 1
+
+
 class Wanted(msgspec.Struct, frozen=True):
     """Somebody wants to pay for a source: the caller's actor, or a guest."""
 
@@ -79,9 +88,7 @@ class Offer(msgspec.Struct, frozen=True):
     """What the vertical itself takes off, before promotions."""
     subjects: tuple[str, ...] = ()
     """What has a kill switch, such as `event:…`: opaque to us (FIN-018)."""
-    guard_key: str | None = None
-    """Free things of one guard key are for each person so many times (FIN-082)."""
-    free_per_person: int = 1
+    guards: tuple[Guard, ...] = ()
     guest_allowed: bool = False
     """Whether somebody who is not signed in may pay (FIN-017)."""
 

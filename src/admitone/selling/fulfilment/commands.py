@@ -78,9 +78,12 @@ async def fulfil(tx: Tx, wanted: Sequence[Wanted]) -> None:
 
 
 async def fulfil_waiting(tx: Tx, wanted: Sequence[Wanted]) -> None:
-    """Those that were begun and have not ended: something happened to their money."""
-    known = await store.find_operations(tx, {each.payment for each in wanted})
-    waiting = [each for each in wanted if each.payment in known and policy.is_due(known[each.payment])]
+    """Those that are not over: something happened to their money. Also what nobody began: a provider may tell the end
+    first, and then that it was paid is never told."""
+    own = {each.payment for each in wanted}
+    known, found = await store.find_operations(tx, own), await payments.find_payments(tx, own)
+    unpaid = {each for each in own if policy.standing_of(found.get(each)) is Standing.UNPAID}
+    waiting = [each for each in wanted if each.payment not in unpaid and policy.is_due(known.get(each.payment))]
     if waiting:
         await fulfil(tx, waiting)
 

@@ -25,7 +25,8 @@ from admitone.selling.fulfilment.model import Wanted
 from admitone.selling.fulfilment.telling import FIGURES
 
 LATER: Final[tuple[type[Fact], ...]] = (ChargebackWon, ChargebackLost, PaymentRefunded, PaymentPartlyRefunded)
-"""What ends the wait of a purchase whose money was disputed before it was fulfilled, or closes one that failed."""
+"""What ends the wait of a purchase whose money was disputed before it was fulfilled, closes one that failed, or is the
+first that is told of one at all."""
 
 
 class Dead(msgspec.Struct, frozen=True, rename="camel"):

@@ -39,6 +39,12 @@ class TooManyTickets(Invalid):
     most: int
 
 
+class LinesInvalid(Invalid):
+    """Name each ticket once, and of its seats as many as you want, each once."""
+
+    code = "ORDER_LINES_INVALID"
+
+
 class InviteNeeded(Forbidden):
     """This event is for those who were invited."""
 

@@ -1,4 +1,4 @@
-"""Rights follow their event: to another time, and to rules that let in by more.
+"""Rights, and the links to them, follow their event: to another time, and to rules that let in by more.
 
 Promise: what was sold is good when its event takes place, and by every way in that its policy has since allowed;
 nobody's right becomes less (ENT-015). Each step looks at the event as it is, under its lock, so that of two changes
@@ -14,13 +14,15 @@ import msgspec
 
 from admitone.entitlements import api as entitlements
 from admitone.entitlements.api import Entitlement, Relaxing, Rescheduling, Status, Wanted
+from admitone.finance.sources.api import SourceType
 from admitone.kernel.bulk import Progress, Step, bulk, start
 from admitone.kernel.db import Tx
 from admitone.kernel.jobs import Delivered, Job, Kind, Subscription, enqueue, handler
 from admitone.verticals.events.facts import AccessPolicyChanged, EventFact, EventRescheduled
-from admitone.verticals.events.model import EventId, EventStatus
-from admitone.verticals.events.policy import window_of
+from admitone.verticals.events.model import EventId, EventStatus, OrderId
+from admitone.verticals.events.policy import closes_at, window_of
 from admitone.verticals.events.store import events as store
+from admitone.verticals.events.store import guest_links
 
 AT_A_TIME: Final = 200
 """In one transaction: doors wait for none of them for long."""
@@ -54,6 +56,8 @@ async def follow(tx: Tx, step: Step[Follow]) -> Progress:
     await entitlements.reschedule(tx, [Rescheduling(step.caller, each, *windows[each]) for each in late])
     wider = [Relaxing(step.caller, each.id, policy.checkin, policy.version) for each in standing]
     await entitlements.relax(tx, wider)
+    orders = {OrderId.parse(each.source.id) for each in rights if each.source.type is SourceType.TICKET_ORDER}
+    await guest_links.put_off_links(tx, orders, closes_at(event, sessions.values()))
     cursor = str(rights[-1].id.uuid) if rights else step.cursor
     return Progress(cursor, len(rights), finished=len(rights) < AT_A_TIME)
 

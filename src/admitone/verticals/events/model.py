@@ -282,6 +282,11 @@ class Ticket(msgspec.Struct, frozen=True):
     created_at: datetime
     changed_at: datetime
 
+    @property
+    def name(self) -> tuple[str, str, int]:
+        """As its rights say of which piece they are."""
+        return str(self.order_id), str(self.ticket_type), self.emission_index
+
 
 def emission_key(order: OrderId, ticket_type: TicketTypeId, index: int, session: SessionId | None = None) -> str:
     """Under which a right is granted once: of a ticket, or of a ticket for one session."""

@@ -203,6 +203,11 @@ def window_of(event: Event, session: Session | None = None) -> tuple[datetime, d
     return doors_of(place.starts_at, place.ends_at)
 
 
+def closes_at(event: Event, sessions: Iterable[Session]) -> datetime:
+    """When the last of its doors closes."""
+    return max(window_of(event, each)[1] for each in (None, *sessions))
+
+
 # -- What is sold for it
 
 

@@ -5,11 +5,9 @@ guest's link leads to the tickets of that order until its doors close; if none c
 same.
 """
 
-from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from admitone.entitlements.api import doors_of
 from admitone.finance.payments import api as payments
 from admitone.foundation.identity.api import Profile, list_profiles, resolve
 from admitone.foundation.mail import api as mail
@@ -25,6 +23,7 @@ from admitone.kernel.telemetry import logger
 from admitone.kernel.words import Language, Words
 from admitone.verticals.events.facts import OrderFulfilled, OrderReturned
 from admitone.verticals.events.model import Event, OrderId
+from admitone.verticals.events.policy import closes_at
 from admitone.verticals.events.store import events as store
 from admitone.verticals.events.store import guest_links, orders
 
@@ -88,7 +87,7 @@ async def _profile_of(tx: PeopleTx, buyer: IdentityId) -> Profile | None:
 
 async def _guest_link(tx: Tx, order: OrderId, event: Event) -> str:
     secret = new_secret(GUEST_KIND, tx.scope.organization)
-    closes = await closes_at(tx, event)
+    closes = closes_at(event, (await store.find_sessions(tx, [event.id]))[event.id])
 
     async def keep() -> None:
         await guest_links.insert_link(tx, secret.digest, order, closes)
@@ -98,13 +97,6 @@ async def _guest_link(tx: Tx, order: OrderId, event: Event) -> str:
         return f"/guest/tickets/{secret.text}"
     logger().error("events.no_guest_link", orderId=str(order), error=type(error).__name__)
     return NOWHERE_ELSE
-
-
-async def closes_at(tx: Tx, event: Event) -> datetime:
-    """When the last of its doors closes."""
-    sessions = (await store.find_sessions(tx, [event.id]))[event.id]
-    ends = [(event.starts_at, event.ends_at), *((each.starts_at, each.ends_at) for each in sessions)]
-    return max(doors_of(*each)[1] for each in ends)
 
 
 JOBS: Final = (send_receipt, tell_returned)

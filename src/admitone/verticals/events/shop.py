@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from admitone.finance.payments.api import SourceNotSold
-from admitone.finance.sources.port import Line, Offer, Wanted
+from admitone.finance.sources.port import Guard, Line, Offer, Wanted
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import InvalidId
@@ -44,7 +44,6 @@ def _order_id(text: str) -> OrderId | None:
 def _offer(
     wanted: Wanted, order: Order, event: Event, policy: AccessPolicy, types: dict[TicketTypeId, TicketType]
 ) -> Offer:
-    kinds = [types[line.ticket_type] for line in order.lines]
     return Offer(
         source=wanted.source,
         buyer=order.buyer,
@@ -55,8 +54,9 @@ def _offer(
         expires_at=order.expires_at,
         description=event.title,
         subjects=(event.subject,),
-        guard_key=":".join([event.subject, *(str(each.id) for each in kinds[:1] if len(kinds) == 1)]),
-        # How many of each one person may have is counted by the stock; here, how often somebody takes for nothing.
-        free_per_person=max(each.free_per_person for each in kinds),
+        guards=tuple(
+            Guard(f"{event.subject}:{each.ticket_type}", each.quantity, types[each.ticket_type].free_per_person)
+            for each in order.lines
+        ),
         guest_allowed=order.is_guest and policy.guest_checkout_allowed,
     )

@@ -23,7 +23,6 @@ from admitone.entitlements.facts import (
 from admitone.finance.sources.api import SourceType
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
-from admitone.kernel.ids import IdentityId
 from admitone.kernel.jobs import Delivered, Kind, Priority, Subscription
 from admitone.selling.stock import api as stock
 from admitone.selling.stock.api import GiveBack, HoldId, UnitId
@@ -64,21 +63,22 @@ async def follow(tx: Tx, ids: Collection[OrderId]) -> None:
     for each in await entitlements.list_of_sources(tx, SourceType.TICKET_ORDER, [str(own) for own in locked]):
         rights.setdefault((each.source.id, each.line_key, each.piece or 0), []).append(each)
     before = {each.id: each for each in tickets}
-    after = [_moved(each, rights.get(_name(each), ())) for each in tickets]
+    after = [_moved(each, rights.get(each.name, ())) for each in tickets]
     moved = [each for each in after if each != before[each.id]]
     await store.move_tickets(tx, before, moved)
-    await _give_back(tx, [each for each in moved if each.status in GONE.values()])
-    await _hand_to_users(tx, locked, after)
-
-
-def _name(ticket: Ticket) -> tuple[str, str, int]:
-    return str(ticket.order_id), str(ticket.ticket_type), ticket.emission_index
+    await _give_back(tx, [each for each in moved if _is_gone(each) and not _is_gone(before[each.id])])
+    await _hand_to_users(tx, locked)
 
 
 def _moved(ticket: Ticket, rights: Sequence[Entitlement]) -> Ticket:
-    if not rights or ticket.status in GONE.values():
+    if not rights:
         return ticket
-    return msgspec.structs.replace(ticket, status=status_of(rights), owner=rights[0].owner)
+    status = ticket.status if _is_gone(ticket) else status_of(rights)
+    return msgspec.structs.replace(ticket, status=status, owner=rights[0].owner)
+
+
+def _is_gone(ticket: Ticket) -> bool:
+    return ticket.status in GONE.values()
 
 
 async def _give_back(tx: Tx, gone: Sequence[Ticket]) -> None:
@@ -96,13 +96,11 @@ def _seat(ticket: Ticket) -> tuple[UnitId, ...]:
     return (UnitId(ticket.unit_id),) if ticket.unit_id else ()
 
 
-async def _hand_to_users(tx: Tx, locked: Mapping[OrderId, Order], tickets: Sequence[Ticket]) -> None:
-    """A guest is a user by now when all of an order is somebody else's, and the same one's."""
-    owners: dict[OrderId, set[IdentityId]] = {}
-    for each in tickets:
-        owners.setdefault(each.order_id, set()).add(each.owner)
-    guests = [own for own, each in locked.items() if each.is_guest and each.buyer not in owners.get(own, {each.buyer})]
-    await orders.hand_over(tx, {own: owner for own in guests if len(owners[own]) == 1 for owner in owners[own]})
+async def _hand_to_users(tx: Tx, locked: Mapping[OrderId, Order]) -> None:
+    """To whoever the guest turned out to be, and to nobody else: what was passed on was ordered by somebody else."""
+    guests = {own: each.buyer for own, each in locked.items() if each.is_guest}
+    users = await entitlements.find_claimed(tx, {*guests.values()}) if guests else {}
+    await orders.hand_over(tx, {own: users[buyer] for own, buyer in guests.items() if buyer in users})
 
 
 def _hears(fact: type[EntitlementFact]) -> Kind[Any]:

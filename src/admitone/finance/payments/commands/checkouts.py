@@ -168,9 +168,10 @@ async def _open_desk(tx: Tx, checkouts: Sequence[Checkout], known: Mapping[Sourc
     guards = {subject for offer in offers for subject in offer.subjects}
     guards |= {f"identity:{offer.buyer}" for offer in offers} | {f"organization:{tx.scope.organization}", "platform"}
     claims = {
-        Claim(each.offer.guard_key, each.offer.buyer)
+        Claim(guard.key, each.offer.buyer)
         for each in quotes
-        if isinstance(each, Quote) and each.offer.guard_key and each.priced.snapshot.total == 0
+        if isinstance(each, Quote) and each.priced.snapshot.total == 0
+        for guard in each.offer.guards
     }
     return _Desk(
         tx,
@@ -281,11 +282,10 @@ class _Desk:
             return errors.FreeNotAllowed()
         if not checkout.counted:
             return errors.FreeUncounted(buyer=offer.buyer)
-        claim = Claim(offer.guard_key, offer.buyer) if offer.guard_key else None
-        if claim is not None and self._taken[claim] >= offer.free_per_person:
+        taken = self._taken + Counter({Claim(each.key, offer.buyer): each.quantity for each in offer.guards})
+        if any(taken[Claim(each.key, offer.buyer)] > each.most for each in offer.guards):
             return self._deny(checkout, errors.FreeLimitReached())
-        if claim is not None:
-            self._taken[claim] += 1
+        self._taken = taken
         payment = self._payment(checkout, quoted, PaymentMethod.FREE)
         subject = str(payment.id)
         self._entries.append(audit.Entry(checkout.caller, "payments.free_checkout", subject))

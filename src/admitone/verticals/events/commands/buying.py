@@ -42,13 +42,11 @@ class Bought(msgspec.Struct, frozen=True):
 @command(keyed_by=lambda buying: buying.event)
 async def buy(tx: Tx, buyings: Sequence[Buying]) -> list[Bought | Refusal]:
     placed = await _place(tx, buyings)
-    paired = [(each, order) for each, order in zip(buyings, placed, strict=True) if isinstance(order, Order)]
-    checkouts = {order.id: _checkout(each, order) for each, order in paired}
-    begun = dict(zip(checkouts, await payments.begin(tx, [*checkouts.values()]), strict=True)) if checkouts else {}
-    return [
-        order if isinstance(order, Refusal) else _bought(order, checkouts[order.id], begun[order.id])
-        for order in placed
+    checkouts = [
+        _checkout(each, order) for each, order in zip(buyings, placed, strict=True) if isinstance(order, Order)
     ]
+    begun = zip(checkouts, await payments.begin(tx, checkouts) if checkouts else (), strict=True)
+    return [order if isinstance(order, Refusal) else _bought(order, *next(begun)) for order in placed]
 
 
 async def _place(tx: Tx, buyings: Sequence[Buying]) -> Sequence[Order | Refusal]:

@@ -17,6 +17,7 @@ from admitone.finance.payments.api import Payment
 from admitone.finance.payments.api import Scenario as PaidBy
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
+from admitone.kernel.ids import IdentityId
 from admitone.selling.fulfilment.api import Scenario
 from admitone.selling.fulfilment.port import Book, Purchase, Recipe, Step, Undeliverable
 from admitone.selling.stock import api as stock
@@ -69,7 +70,7 @@ async def issue(tx: Tx, purchases: Sequence[Purchase]) -> list[Undeliverable | N
     given: list[tuple[Purchase, Order, Hold]] = []
     for each, hold in zip(claims, holds, strict=True):
         if isinstance(hold, Refusal):
-            reasons[_order(each)] = "SOLD_OUT"
+            reasons[_order(each)] = hold.code
         else:
             given.append((each, placed[_order(each)], hold))
     await _hand_over(tx, given, sold)
@@ -118,12 +119,19 @@ async def _hand_over(tx: Tx, given: Sequence[tuple[Purchase, Order, Hold]], sold
         own = _tickets(tx, order, hold, units)
         tickets += own
         grants += [each for ticket in own for each in _grants(purchase, order, ticket, sold)]
-    await ticket_store.insert_tickets(tx, tickets)
+    owners: dict[tuple[str, str, int | None], IdentityId] = {}
     for outcome in await entitlements.grant(tx, grants):
         if isinstance(outcome, Refusal):
             raise outcome  # It is paid, and held until the end: a bug.
+        owners[outcome.source.id, outcome.line_key, outcome.piece] = outcome.owner
+    # A guest may be a user by now, who owns what is granted.
+    tickets = [msgspec.structs.replace(each, owner=owners[each.name]) for each in tickets]
+    await ticket_store.insert_tickets(tx, tickets)
     before = {order.id: order for _, order, _ in given}
     await orders.move_orders(tx, before, [_fulfilled(tx, purchase, order) for purchase, order, _ in given])
+    await orders.hand_over(
+        tx, {each.order_id: each.owner for each in tickets if each.owner != before[each.order_id].buyer}
+    )
     fresh = {order.event_id for _, order, _ in given if sold.events[order.event_id].first_sold_at is None}
     await store.mark_first_sale(tx, fresh)
     for purchase, order, _ in given:

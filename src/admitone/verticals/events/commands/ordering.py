@@ -22,7 +22,13 @@ from admitone.kernel.words import Language
 from admitone.selling.stock import api as stock
 from admitone.selling.stock.api import HoldId, Keep, PoolId, Portion, UnitId
 from admitone.verticals.events import sales
-from admitone.verticals.events.errors import EventNotFound, OrderNotFound, OrderNotOpen, TicketTypeNotFound
+from admitone.verticals.events.errors import (
+    EventNotFound,
+    LinesInvalid,
+    OrderNotFound,
+    OrderNotOpen,
+    TicketTypeNotFound,
+)
 from admitone.verticals.events.model import (
     AccessMode,
     AccessPolicy,
@@ -97,18 +103,19 @@ async def place(tx: Tx, placings: Sequence[Placing]) -> list[Order | Refusal]:
     placed = [each for each in drafts.values() if isinstance(each, Order)]
     if len(await orders.insert_orders(tx, placed)) != len(placed):
         raise Overtaken  # The same key is being placed by another this instant.
-    return [_answer(each, before | drafts) for each in placings]
+    outcomes = before | drafts
+
+    def answer(placing: Placing) -> Order | Refusal:
+        """What came of the first that had its key, if it asked for the same."""
+        first = before.get(_name(placing)) or fresh[_name(placing)]
+        is_same = first is placing or first.request_hash == placing.request_hash
+        return outcomes[_name(placing)] if is_same else KeyReused()
+
+    return [answer(each) for each in placings]
 
 
 def _name(placing: Placing) -> Name:
     return placing.buyer, placing.key
-
-
-def _answer(placing: Placing, outcomes: Mapping[Name, Order | Refusal]) -> Order | Refusal:
-    """What came of the first that had its key, if it asked for the same."""
-    outcome = outcomes[_name(placing)]
-    is_same = isinstance(outcome, Refusal) or outcome.request_hash == placing.request_hash
-    return outcome if is_same else KeyReused()
 
 
 async def _look_up(tx: Tx, placings: Iterable[Placing]) -> Known:
@@ -141,6 +148,8 @@ def _draft(tx: Tx, placing: Placing, known: Known, *, is_invited: bool) -> Order
     event, types = known.events.get(placing.event), known.types
     if event is None:
         return EventNotFound()
+    if _is_muddled(placing.wants):
+        return LinesInvalid()
     if any(each.ticket_type not in types or types[each.ticket_type].event_id != event.id for each in placing.wants):
         return TicketTypeNotFound()
     refused = sales.why_not(
@@ -177,6 +186,14 @@ def _draft(tx: Tx, placing: Placing, known: Known, *, is_invited: bool) -> Order
         changed_at=tx.now,
         lines=lines,
     )
+
+
+def _is_muddled(wants: Sequence[Want]) -> bool:
+    """Whether a type or a seat is named twice, or not a seat for each."""
+    types = [each.ticket_type for each in wants]
+    seats = [seat for each in wants for seat in each.seats]
+    counts = all(len(each.seats) in (0, each.quantity) for each in wants)
+    return len({*types}) != len(types) or len({*seats}) != len(seats) or not counts
 
 
 def _line(want: Want, kind: TicketType) -> OrderLine:

@@ -136,9 +136,10 @@ def _scope(request: GuestRequest) -> Scope:
 
 
 async def _rights(tx: Tx, order: Order) -> list[Entitlement]:
-    """Those that are still whoever's they were: what was passed on is not shown any more."""
+    """Those that are still whoever's they were, by whatever id: what was passed on is not shown any more."""
+    owners = {order.buyer, *(await entitlements.find_claimed(tx, [order.buyer])).values()}
     rights = await entitlements.list_of_sources(tx, SourceType.TICKET_ORDER, [str(order.id)])
-    return [each for each in rights if each.owner == order.buyer]
+    return [each for each in rights if each.owner in owners]
 
 
 def _ticket(right: Entitlement, tx: Tx) -> GuestTicket:

@@ -5,6 +5,7 @@ the policy lets guests buy, says which address the tickets go to. Phones order s
 own and what never was is the same: not found.
 """
 
+from datetime import UTC, datetime
 from typing import Annotated, Final
 from uuid import UUID
 
@@ -143,6 +144,7 @@ REFUSES: Final = (
     errors.EventNotOnSale,
     errors.TicketTypeNotOnSale,
     errors.TooManyTickets,
+    errors.LinesInvalid,
     errors.InviteNeeded,
     errors.SignInToOrder,
     errors.AgeNotConfirmed,
@@ -182,7 +184,7 @@ place_order = Contract(
 @place_order.serves
 async def order_tickets(call: Call, request: OrderRequest) -> OrderAnswer:
     placed = await call.batch(place, await placing_of(call, request), scope=Scope(request.organization_id))
-    return order_answer(placed, placed.changed_at)
+    return order_answer(placed, datetime.now(UTC))
 
 
 async def placing_of(call: Call, request: OrderRequest) -> Placing:
@@ -266,7 +268,7 @@ async def order_and_pay(call: Call, request: BuyRequest) -> BuyAnswer:
     scope = Scope(request.organization_id)
     placing = await placing_of(call, request)
     bought = await call.batch(buy, Buying(placing, request.method, request.promo_code, request.return_url), scope=scope)
-    order = order_answer(bought.order, bought.order.changed_at)
+    order = order_answer(bought.order, datetime.now(UTC))
     try:
         begun = await _begun(call, bought, scope)
         return BuyAnswer(order=order, checkout=await payments.go_on(call, begun), refusal=None)
@@ -381,7 +383,7 @@ async def cancel_order(call: Call, request: OwnRequest) -> OrderAnswer:
     cancelled = await call.batch(
         cancel, Cancelling(call.caller, own.id, own.buyer), scope=Scope(own.organization, "give up an order")
     )
-    return order_answer(cancelled, cancelled.changed_at)
+    return order_answer(cancelled, datetime.now(UTC))
 
 
 async def _own(call: Call, order: OrderId) -> Order:

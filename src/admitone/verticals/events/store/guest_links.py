@@ -1,5 +1,6 @@
 """Links by which guests see their tickets, as digests."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 import msgspec
@@ -23,6 +24,15 @@ FIND_LINK = """
 """
 
 
+PUT_OFF_LINKS = """
+    UPDATE events.guest_link
+       SET expires_at = $3
+     WHERE organization_id = $1
+       AND order_id = ANY($2::uuid[])
+       AND expires_at <> $3
+"""
+
+
 class Link(msgspec.Struct, frozen=True):
     order: OrderId
     expires_at: datetime
@@ -30,6 +40,11 @@ class Link(msgspec.Struct, frozen=True):
 
 async def insert_link(tx: Tx, digest: bytes, order: OrderId, expires_at: datetime) -> None:
     await tx.execute_exactly(1, INSERT_LINK, digest, order.uuid, expires_at, tx.now)
+
+
+async def put_off_links(tx: Tx, orders: Collection[OrderId], expires_at: datetime) -> None:
+    """Of these orders: to the end of their event, as it is by now."""
+    await tx.execute(PUT_OFF_LINKS, sorted(each.uuid for each in orders), expires_at)
 
 
 async def find_link(tx: Tx, digest: bytes) -> Link | None:
