@@ -9,6 +9,7 @@ import msgspec
 from admitone.entitlements.model import Checkin, Entitlement, Status
 from admitone.entitlements.store.doors import CHECKIN_COLUMNS, checkin_of
 from admitone.entitlements.store.entitlements import COLUMNS, entitlement_of
+from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Tx
 from admitone.kernel.ids import IdentityId
 
@@ -27,6 +28,14 @@ class Wanted(msgspec.Struct, frozen=True):
     """Between these, both included."""
     words: str = ""
     """A part of the label, or the source's id."""
+
+
+class Pieces(msgspec.Struct, frozen=True):
+    """How many pieces of a line a payment gave a right to that was not taken back."""
+
+    line_key: str
+    payment: PaymentId
+    pieces: int
 
 
 class Entries(msgspec.Struct, frozen=True):
@@ -54,6 +63,18 @@ LIST_RIGHTS = f"""
      ORDER BY id
      LIMIT $10
 """  # noqa: S608, of constants
+
+
+# What was not taken back, piece by piece: what has no number is one by itself.
+SUM_PIECES = """
+    SELECT line_key, payment_id, count(DISTINCT COALESCE(source_id || ':' || piece, id::text))::integer AS pieces
+      FROM entitlements.entitlement
+     WHERE organization_id = $1
+       AND event_id = $2
+       AND status <> 'REVOKED'
+       AND payment_id IS NOT NULL
+     GROUP BY line_key, payment_id
+"""
 
 
 LIST_LOG = f"""
@@ -103,6 +124,12 @@ async def list_rights(tx: Tx, wanted: Wanted, after: UUID, most: int) -> list[En
         LIST_RIGHTS, wanted.event, after, *wanted.ids, status, wanted.session, wanted.used, wanted.words, most
     )
     return [entitlement_of(row) for row in rows]
+
+
+async def sum_pieces(tx: Tx, event: str) -> list[Pieces]:
+    """Of everything that was paid for and was not taken back; of a piece with several rights, one is enough."""
+    rows = await tx.fetch(SUM_PIECES, event)
+    return [Pieces(row["line_key"], PaymentId(row["payment_id"]), row["pieces"]) for row in rows]
 
 
 async def list_log(tx: Tx, wanted: Entries, before: UUID, most: int) -> list[Checkin]:
