@@ -19,7 +19,10 @@ from admitone.entitlements.commands.changing import (
 )
 from admitone.entitlements.commands.checking_in import consume
 from admitone.entitlements.commands.granting import Activation, activate, grant
-from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound, EntitlementNotPaid
+from admitone.entitlements.commands.noting import Note, note
+from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound, EntitlementNotPaid, PeopleOnly
+from admitone.entitlements.holders import Found, Holder
+from admitone.entitlements.holders import search as search_holders
 from admitone.entitlements.kinds import TICKET, Audience, TokenKind
 from admitone.entitlements.model import (
     CheckinPolicy,
@@ -38,7 +41,7 @@ from admitone.entitlements.pictures import png, svg
 from admitone.entitlements.policy import default_of, doors_of, seen_as
 from admitone.entitlements.showing import Shown, show
 from admitone.entitlements.store.entitlements import find_claimed, find_entitlements, list_of_payments, list_of_sources
-from admitone.entitlements.store.lists import Wanted, list_rights
+from admitone.entitlements.store.lists import Wanted, list_rights, sum_pieces
 
 __all__ = (
     "TICKET",
@@ -51,9 +54,13 @@ __all__ = (
     "EntitlementNotActive",
     "EntitlementNotFound",
     "EntitlementNotPaid",
+    "Found",
     "Grant",
     "Hold",
+    "Holder",
     "Method",
+    "Note",
+    "PeopleOnly",
     "Place",
     "Relaxing",
     "Release",
@@ -79,14 +86,17 @@ __all__ = (
     "list_of_payments",
     "list_of_sources",
     "list_rights",
+    "note",
     "png",
     "relax",
     "release",
     "reschedule",
     "revoke",
     "revoke_codes",
+    "search_holders",
     "seen_as",
     "show",
+    "sum_pieces",
     "suspend",
     "svg",
     "transfer",

@@ -34,6 +34,7 @@ from admitone.finance.payments.queries import ToldDispute, find_disputes
 from admitone.finance.payments.store.accounts import find_accounts
 from admitone.finance.payments.store.payments import (
     count_payments,
+    find_of_sources,
     find_payments,
     find_statuses,
     find_through,
@@ -85,6 +86,7 @@ __all__ = (
     "fall_due",
     "find_accounts",
     "find_disputes",
+    "find_of_sources",
     "find_owners",
     "find_payments",
     "find_statuses",

@@ -7,6 +7,7 @@ the caller's own batch that it is for: when a pool is busy, `Busy` names those, 
 from admitone.selling.stock.commands.keeping import keep
 from admitone.selling.stock.commands.putting import put_pools, put_units
 from admitone.selling.stock.commands.settling import claim, give_back, release
+from admitone.selling.stock.comparing import put_right as recount
 from admitone.selling.stock.errors import (
     BuyerLimit,
     CapacityTaken,
@@ -71,5 +72,6 @@ __all__ = (
     "list_units",
     "put_pools",
     "put_units",
+    "recount",
     "release",
 )

@@ -79,6 +79,12 @@ class OrderNotOpen(Conflict):
     state: str
 
 
+class OrderNotPaid(Conflict):
+    """This order was not paid: there is nothing to invoice."""
+
+    code = "ORDER_NOT_PAID"
+
+
 # -- Planning
 
 

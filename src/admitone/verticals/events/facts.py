@@ -70,6 +70,19 @@ class TicketTypeChanged(Fact, frozen=True):
     type_version: int
 
 
+class SoldQuantityDiffers(Fact, frozen=True):
+    """What its stock counts as sold is not what people have, and counting again did not help."""
+
+    name = "ticket_type.sold_differs"
+    version = "1.0.0"
+    subject = ("TICKET_TYPE", "ticket_type_id")
+
+    ticket_type_id: TicketTypeId
+    event_id: EventId
+    counted: int
+    sold: int
+
+
 class OrderFact(Fact, frozen=True):
     """What all of them tell: which order, of whom, for what."""
 
@@ -123,6 +136,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     EventCancelled,
     AccessPolicyChanged,
     TicketTypeChanged,
+    SoldQuantityDiffers,
     OrderFulfilled,
     OrderReturned,
 )

@@ -1,7 +1,7 @@
 """The manifest of events."""
 
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
-from admitone.verticals.events import announcing, following, receipts, routes, tracking
+from admitone.verticals.events import announcing, following, receipts, reconciling, routes, tracking
 from admitone.verticals.events.facts import FACTS
 from admitone.verticals.events.model import EVENT, ORDER
 from admitone.verticals.events.port import INVITES
@@ -14,14 +14,16 @@ MODULE = Module(
     permissions=routes.PERMISSIONS,
     limits=routes.LIMITS,
     facts=FACTS,
-    jobs=(*announcing.JOBS, *following.JOBS, *receipts.JOBS, *tracking.JOBS),
+    jobs=(*announcing.JOBS, *following.JOBS, *receipts.JOBS, *reconciling.JOBS, *tracking.JOBS),
     subscriptions=(
         *announcing.SUBSCRIPTIONS,
         *following.SUBSCRIPTIONS,
         *receipts.SUBSCRIPTIONS,
+        *reconciling.SUBSCRIPTIONS,
         *tracking.SUBSCRIPTIONS,
     ),
-    schedules=announcing.SCHEDULES,
+    schedules=(*announcing.SCHEDULES, *reconciling.SCHEDULES),
+    alerts=(reconciling.DIFFERS,),
     ports=(INVITES,),
     tables=(
         Table("event", TableClass.TENANT, kept_because=TEN_YEARS),

@@ -22,6 +22,7 @@ from admitone.kernel.words import Language
 from admitone.selling.stock import api as stock
 from admitone.selling.stock.api import HoldId, Keep, PoolId, Portion, UnitId
 from admitone.verticals.events import sales
+from admitone.verticals.events.billing import Billing, sealed
 from admitone.verticals.events.errors import (
     EventNotFound,
     LinesInvalid,
@@ -67,11 +68,11 @@ class Placing(msgspec.Struct, frozen=True):
     language: Language
     age_confirmed: bool = False
     invite_token: str | None = None
-    billing: bytes | None = None
+    billing: Billing | None = None
 
     @property
     def request_hash(self) -> bytes:
-        """What must be the same when the key comes again."""
+        """What must be the same when the key comes again. Not whom the invoice is for: a tax number is soon guessed."""
         return hashlib.sha256(to_canonical((self.event, sorted(self.wants, key=str), self.age_confirmed))).digest()
 
 
@@ -164,9 +165,10 @@ def _draft(tx: Tx, placing: Placing, known: Known, *, is_invited: bool) -> Order
     if refused is not None:
         return refused
     lines = tuple(_line(each, types[each.ticket_type]) for each in placing.wants)
+    own = OrderId.new()
     return Order(
         organization=tx.scope.organization,
-        id=OrderId.new(),
+        id=own,
         event_id=event.id,
         buyer=placing.buyer,
         key=placing.key,
@@ -177,7 +179,7 @@ def _draft(tx: Tx, placing: Placing, known: Known, *, is_invited: bool) -> Order
         is_guest=placing.is_guest,
         language=placing.language.value,
         age_confirmed=placing.age_confirmed,
-        billing=placing.billing,
+        billing=sealed(placing.billing, tx.scope.organization, own),
         expires_at=tx.now + timedelta(minutes=event.hold_minutes),
         payment_id=None,
         fulfilled_at=None,

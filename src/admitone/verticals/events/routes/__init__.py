@@ -1,6 +1,17 @@
 """Events at the edge."""
 
-from admitone.verticals.events.routes import access, guests, offering, orders, planning, public
+from admitone.verticals.events.routes import (
+    access,
+    attendees,
+    guests,
+    invoices,
+    offering,
+    orders,
+    planning,
+    public,
+    reports,
+    seats,
+)
 from admitone.verticals.events.routes.wires import PERMISSIONS
 
 CONTRACTS = (
@@ -10,7 +21,11 @@ CONTRACTS = (
     *public.CONTRACTS,
     *orders.CONTRACTS,
     *guests.CONTRACTS,
+    *seats.CONTRACTS,
+    *reports.CONTRACTS,
+    *attendees.CONTRACTS,
+    *invoices.CONTRACTS,
 )
-LIMITS = (*orders.BUYING, *guests.LIMITS)
+LIMITS = (*orders.BUYING, *guests.LIMITS, *attendees.LIMITS)
 
 __all__ = ("CONTRACTS", "LIMITS", "PERMISSIONS")

@@ -40,9 +40,13 @@ from admitone.kernel.limits import Limit, Per
 from admitone.kernel.scope import PeopleScope, Scope
 from admitone.selling.stock.api import BuyerLimit, SeatTaken, SoldOut, UnitId
 from admitone.verticals.events import errors
+from admitone.verticals.events.billing import Billing
 from admitone.verticals.events.commands.buying import Bought, Buying, buy
 from admitone.verticals.events.commands.ordering import Cancelling, Placing, Want, cancel, place
-from admitone.verticals.events.model import EventId, Order, OrderId, OrderState, TicketTypeId
+from admitone.verticals.events.model import EventId, Order, OrderId, OrderLine, OrderState, TicketTypeId
+from admitone.verticals.events.reporting import find_tickets, see
+from admitone.verticals.events.routes.purchases import PaymentAnswer, TicketAnswer
+from admitone.verticals.events.routes.wires import FULL_LINE
 from admitone.verticals.events.store import orders
 
 CLIENT_HEADER: Final = "x-client-id"
@@ -69,6 +73,14 @@ class LineRequest(Wire):
     """Of numbered seats these; left out, the best that are free."""
 
 
+class BillingRequest(Wire):
+    name: Annotated[str, Meta(min_length=1, max_length=200, pattern=FULL_LINE)]
+    tax_number: Annotated[str, Meta(min_length=1, max_length=40, pattern=r"^[0-9A-Za-z ./-]+$(?!\n)")] | None = None
+
+    def billing(self) -> Billing:
+        return Billing(self.name, self.tax_number)
+
+
 class OrderRequest(Wire):
     organization_id: OrganizationId
     event_id: EventId
@@ -78,6 +90,8 @@ class OrderRequest(Wire):
     """Where the tickets of somebody who is not signed in go."""
     age_confirmed: bool = False
     invite_token: Token | None = None
+    billing: BillingRequest | None = None
+    """Whom the invoice is for. Of an order that is placed again under its key, the first word counts."""
 
 
 class LineAnswer(Wire):
@@ -85,6 +99,15 @@ class LineAnswer(Wire):
     name: str
     quantity: Count
     unit_price_minor: Minor
+
+    @classmethod
+    def of(cls, line: OrderLine) -> "LineAnswer":
+        return cls(
+            ticket_type_id=line.ticket_type,
+            name=line.name,
+            quantity=line.quantity,
+            unit_price_minor=line.unit_price_minor,
+        )
 
 
 class OrderAnswer(Wire):
@@ -113,15 +136,7 @@ def order_answer(order: Order, now: Instant) -> OrderAnswer:
         expires_at=order.expires_at,
         currency=order.currency,
         amount_minor=order.amount_minor,
-        lines=[
-            LineAnswer(
-                ticket_type_id=line.ticket_type,
-                name=line.name,
-                quantity=line.quantity,
-                unit_price_minor=line.unit_price_minor,
-            )
-            for line in order.lines
-        ],
+        lines=[LineAnswer.of(line) for line in order.lines],
         payment_id=order.payment_id,
         created_at=order.created_at,
     )
@@ -198,6 +213,7 @@ async def placing_of(call: Call, request: OrderRequest) -> Placing:
         language=call.language,
         age_confirmed=request.age_confirmed,
         invite_token=request.invite_token,
+        billing=request.billing.billing() if request.billing else None,
     )
 
 
@@ -292,15 +308,21 @@ class OwnRequest(Wire):
     order_id: OrderId
 
 
+class OwnAnswer(OrderAnswer):
+    tickets: list[TicketAnswer]
+    payment: PaymentAnswer | None
+    """What paid for it, or the last try."""
+
+
 show_order = Contract(
     id="EVT.ORDER.OWN",
     version="1.0.0",
     owner="events",
     consumers=("web", "mobile"),
-    summary="One of your orders.",
+    summary="One of your orders, with its tickets and how its payment stands.",
     get="/api/me/orders/{orderId}",
     takes=OwnRequest,
-    gives=OrderAnswer,
+    gives=OwnAnswer,
     refuses=(errors.OrderNotFound,),
     audience=Audience.PERSON,
     order_key="none",
@@ -309,8 +331,19 @@ show_order = Contract(
 
 
 @show_order.serves
-async def tell_order(call: Call, request: OwnRequest) -> OrderAnswer:
-    return await _tell(call, await _own(call, request.order_id))
+async def tell_order(call: Call, request: OwnRequest) -> OwnAnswer:
+    own = await own_order(call, request.order_id)
+
+    async def look(tx: Tx) -> OwnAnswer:
+        [seen] = await see(tx, [own.id])
+        answer = order_answer(seen.order, tx.now)
+        return OwnAnswer(
+            **{name: getattr(answer, name) for name in OrderAnswer.__struct_fields__},
+            tickets=[TicketAnswer.of(each) for each in await find_tickets(tx, own.id)],
+            payment=PaymentAnswer.of(seen.payment) if seen.payment else None,
+        )
+
+    return await call.read(look, scope=Scope(own.organization, "show an order to whoever placed it"))
 
 
 class OrderItem(Wire):
@@ -379,25 +412,19 @@ give_up = Contract(
 
 @give_up.serves
 async def cancel_order(call: Call, request: OwnRequest) -> OrderAnswer:
-    own = await _own(call, request.order_id)
+    own = await own_order(call, request.order_id)
     cancelled = await call.batch(
         cancel, Cancelling(call.caller, own.id, own.buyer), scope=Scope(own.organization, "give up an order")
     )
     return order_answer(cancelled, datetime.now(UTC))
 
 
-async def _own(call: Call, order: OrderId) -> Order:
+async def own_order(call: Call, order: OrderId) -> Order:
+    """The caller's, or none."""
     found = await call.read(orders.find_own, order)
     if found is None:
         raise errors.OrderNotFound
     return found
-
-
-async def _tell(call: Call, own: Order) -> OrderAnswer:
-    async def look(tx: Tx) -> OrderAnswer:
-        return order_answer((await orders.find_orders(tx, [own.id]))[own.id], tx.now)
-
-    return await call.read(look, scope=Scope(own.organization, "show an order to whoever placed it"))
 
 
 CONTRACTS: Final = (place_order, buy_tickets, show_order, list_orders, give_up)
