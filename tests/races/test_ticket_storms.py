@@ -256,7 +256,7 @@ async def an_event(office: Office) -> dict[str, Any]:
 
 
 @pytest.mark.covers("EVT-009", "FUL-002")
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(int(__import__("os").environ.get("SEEDS", "2"))))
 async def test_whoever_does_what_at_once_nobody_waits_for_each_other_for_ever(
     office: Office, crowd: list[httpx.AsyncClient], processes: list[tuple[Database, Batcher]], seed: int
 ):

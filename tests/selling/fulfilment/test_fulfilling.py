@@ -78,7 +78,7 @@ async def test_many_purchases_go_together(world: World, booth: Booth):
     await tell(world, PaymentSucceeded, *payments, attempt=3)
     assert [await tickets_of(world, each) for each in payments] == [["ACTIVE"]] * 4
     assert [(await done(world, each)).attempts for each in payments] == [3] * 4
-    assert booth.batches == [3, 1]
+    assert booth.batches == [4]
 
 
 async def test_however_many_go_together_as_many_statements_are_sent(world: World):
@@ -251,6 +251,15 @@ async def test_of_what_was_refunded_in_part_the_rest_is_handed_over(world: World
     payment = await live(world, LIVES["refunded in two parts"])
     await tell(world, PaymentSucceeded, payment)
     assert (await done(world, payment)).state is State.DONE
+
+
+async def test_what_is_free_and_what_is_paid_are_handed_over_by_one_step_together(world: World, booth: Booth):
+    """Twice in one transaction it would lock orders while it holds their stock, and wait for who waits for it."""
+    payments = [await live(world, (PAY,)), await a_free_one(world), await live(world, (PAY,))]
+    await tell(world, PaymentSucceeded, *payments)
+    assert booth.batches == [3]
+    assert [await tickets_of(world, each) for each in payments] == [["ACTIVE"]] * 3
+    assert [await notes_of(world, each) for each in payments] == [["mail", "promo"], ["promo"], ["mail", "promo"]]
 
 
 # -- What cannot be delivered

@@ -27,7 +27,7 @@ from admitone.selling.fulfilment import policy, store
 from admitone.selling.fulfilment.errors import NoRecipe, NotInLedger, NotPaid
 from admitone.selling.fulfilment.model import LEDGER_STEP, LONGEST_REASON, OFF, Operation, Scenario, State, Wanted
 from admitone.selling.fulfilment.policy import Standing
-from admitone.selling.fulfilment.port import RECIPES, Purchase, Recipe, Undeliverable
+from admitone.selling.fulfilment.port import RECIPES, Purchase, Recipe, Step, Undeliverable
 from admitone.selling.fulfilment.telling import tell
 
 UNDELIVERED: Final = "fulfilment.undelivered"
@@ -155,15 +155,20 @@ async def _plan(tx: Tx, paid: Sequence[Payment], callers: Mapping[PaymentId, Cal
 
 
 async def _run(tx: Tx, plan: Plan) -> dict[PaymentId, Undeliverable]:
-    """Every step of every recipe; what the first step of one does not deliver."""
+    """Every step of every recipe; what the first step of one does not deliver. What several recipes have in common is
+    done once for all of them: a step that came again would lock orders while it holds what they draw from."""
     undelivered: dict[PaymentId, Undeliverable] = {}
-    for recipe, bought in plan:
-        for step in recipe.steps:
-            going = [each for each in bought if each.payment.id not in undelivered]
-            said = await step.work(tx, going) if going else []
-            for purchase, answer in zip(going, said, strict=True):
+    for place in range(max((len(recipe.steps) for recipe, _ in plan), default=0)):
+        going: dict[Step, list[Purchase]] = {}
+        for recipe, bought in plan:
+            if place < len(recipe.steps):
+                still = (each for each in bought if each.payment.id not in undelivered)
+                going.setdefault(recipe.steps[place], []).extend(still)
+        for step, purchases in going.items():
+            said = await step.work(tx, purchases) if purchases else []
+            for purchase, answer in zip(purchases, said, strict=True):
                 if answer is not None:
-                    assert step is recipe.steps[0], f"{step.name} of {recipe.key} takes back what was promised"
+                    assert place == 0, f"{step.name} takes back what was promised"
                     undelivered[purchase.payment.id] = answer
             failpoints.reach(f"fulfilment.{step.name}")
     return undelivered
