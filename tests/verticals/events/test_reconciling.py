@@ -201,3 +201,25 @@ async def given(
     ]
     for outcome in await office.stage.database.run(office.stage.scope, lambda tx: grant(tx, wanted)):
         assert isinstance(outcome, Entitlement), outcome
+
+
+async def test_one_event_that_cannot_be_counted_keeps_no_other_waiting(
+    office: Office, desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    events = [await office.on_sale() for _ in range(2)]
+    for event, [kind] in events:
+        await office.pay(await office.order(event, (kind, 1)))
+        await shift(office, kind, 1)
+    first = events[0][0]["eventId"]
+
+    async def count(tx: Tx, event: EventId) -> list[reconciling.Difference]:
+        if str(event) == first:
+            raise RuntimeError("planted")
+        return await whole(tx, event)
+
+    whole = reconciling.find_differences
+    monkeypatch.setattr(reconciling, "find_differences", count)
+    with pytest.raises(ExceptionGroup):
+        await an_hour(office, desk)
+    rows = await office.stage.superuser.fetch(DOUBTS, office.stage.organization.uuid)
+    assert [row[0] for row in rows] == [events[1][0]["eventId"]]

@@ -6,15 +6,19 @@ from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from admitone.finance.ledger import api as ledger
+from admitone.finance.pricing.api import FeeMode
 from admitone.finance.sources.api import PaymentId
 from admitone.foundation.authority.api import STEP_UP_LASTS, MemberRole
 from admitone.kernel.clock import Clock
 from admitone.kernel.db import Database
 from admitone.verticals.events import reporting
+from admitone.verticals.events.invoicing import find_invoiced
 from admitone.verticals.events.model import EventId, OrderId
+from admitone.verticals.events.routes.invoices import InvoiceAnswer
 from admitone.verticals.events.store import reports
 from tests.people import Person, a_member, a_person
 from tests.verticals.events.office import Office
@@ -393,6 +397,19 @@ async def test_an_invoice_says_what_was_paid_whatever_is_asked_for_today(office:
     assert sold | {"platformFeeMinor": 0} == after | {"platformFeeMinor": 0}
     rows = await stage.superuser.fetch(AUDITED, stage.organization.uuid)
     assert [tuple(row) for row in rows] == [("events.see_invoice", order["orderId"], None)]
+
+
+async def test_a_buyer_is_not_told_of_a_fee_that_the_seller_absorbs(office: Office, stage: Stage):
+    event, [kind] = await office.on_sale()
+    order = await office.order(event, (kind, 2))
+    await office.pay(order)
+    found = await stage.database.read(stage.scope, find_invoiced, OrderId.parse(order["orderId"]))
+    price = msgspec.structs.replace(found.price, fee_mode=FeeMode.ABSORBED)
+    absorbed = msgspec.structs.replace(found, price=price)
+    told, sold = [InvoiceAnswer.of(absorbed, for_seller=seller) for seller in (False, True)]
+    assert (told.platform_fee_minor, [line.platform_fee_minor for line in told.lines]) == (None, [None])
+    assert sold.platform_fee_minor == sum(line.platform_fee_minor or 0 for line in sold.lines) == 250
+    assert (told.total_minor, told.fee_is_added) == (sold.total_minor, False) == (5000, False)
 
 
 async def test_whom_an_invoice_is_for_stands_nowhere_in_clear(office: Office, stage: Stage):

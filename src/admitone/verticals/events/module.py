@@ -31,7 +31,7 @@ MODULE = Module(
         Table("shared_pool", TableClass.TENANT, kept_because=TEN_YEARS),
         Table("ticket_type", TableClass.TENANT, kept_because=TEN_YEARS),
         Table("access_policy", TableClass.TENANT, append_only=True, kept_because=TEN_YEARS),
-        Table("ticket_order", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TEN_YEARS),
+        Table("ticket_order", TableClass.TENANT, Privacy.PERSONAL, kept_because=TEN_YEARS),
         Table("order_line", TableClass.TENANT, append_only=True, kept_because=TEN_YEARS),
         Table("ticket", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TEN_YEARS),
         Table("guest_link", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=30, aged_by="expires_at"),

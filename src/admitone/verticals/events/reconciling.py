@@ -26,12 +26,13 @@ from admitone.kernel.db import Tx
 from admitone.kernel.jobs import Delivered, Desk, Job, Lane, Schedule, Subscription, enqueue, errand
 from admitone.kernel.jobs.schedules import Firing
 from admitone.kernel.scope import Caller, Scope
+from admitone.kernel.telemetry import logger
 from admitone.selling.stock import api as stock
 from admitone.selling.stock.api import PoolId
 from admitone.verticals.events.facts import SoldQuantityDiffers
 from admitone.verticals.events.model import EventId, TicketType
 from admitone.verticals.events.store import events
-from admitone.verticals.events.store.reports import FIRST, RECONCILING, list_published
+from admitone.verticals.events.store.reports import FIRST, RECONCILING, Published, list_published
 
 COUNTING: Final = Lane("sold_quantities", places=1)
 PAGE: Final = 500
@@ -92,15 +93,25 @@ class Doubtful(msgspec.Struct, frozen=True):
 
 @errand("ticketing.reconcile_sold_quantities", lane=COUNTING, seconds=3_000)
 async def reconcile(desk: Desk, firing: Delivered[Firing]) -> None:
-    """Every event that was published and is not over for long."""
-    after = FIRST
+    """Every event that was published and is not over for long; one that cannot be counted keeps no other waiting."""
+    after, failed = FIRST, list[Exception]()
     over_since = firing.payload.at - LOOKED_AT
     while page := await desk.database.read(RECONCILING, list_published, after, over_since, PAGE):
         for each in page:
-            scope = Scope(each.organization, RECONCILING.reason)
-            if await desk.database.read(scope, find_differences, each.event):
-                await desk.database.run(scope, partial(_look_again, event=each.event, firing=firing))
+            try:
+                await _compare(desk, each, firing)
+            except Exception as error:  # noqa: BLE001
+                logger().exception("ticketing.not_counted", orgId=str(each.organization), eventId=str(each.event))
+                failed.append(error)
         after = page[-1].event.uuid
+    if failed:
+        raise ExceptionGroup(f"{len(failed)} events could not be counted", failed)
+
+
+async def _compare(desk: Desk, each: Published, firing: Delivered[Firing]) -> None:
+    scope = Scope(each.organization, RECONCILING.reason)
+    if await desk.database.read(scope, find_differences, each.event):
+        await desk.database.run(scope, partial(_look_again, event=each.event, firing=firing))
 
 
 async def _look_again(tx: Tx, event: EventId, firing: Delivered[Firing]) -> None:
