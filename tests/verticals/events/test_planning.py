@@ -35,8 +35,8 @@ async def test_an_event_is_drafted_and_seen(stage: Stage, superuser: asyncpg.Con
     ("schedule", "code"),
     [
         ({"endsAt": None}, "VALIDATION_FAILED"),
-        ({"endsAt": "2031-06-01T20:00:00Z"}, "SCHEDULE_INVALID"),
-        ({"endsAt": "2031-06-01T19:59:59Z"}, "SCHEDULE_INVALID"),
+        ({"endsAt": "2031-06-01T20:00:00Z"}, "EVENT_TIMES_INVALID"),
+        ({"endsAt": "2031-06-01T19:59:59Z"}, "EVENT_TIMES_INVALID"),
         ({"endsAt": "2031-06-01T23:00:00"}, "VALIDATION_FAILED"),
         ({"timeZone": "Atlantis/Port"}, "UNKNOWN_TIME_ZONE"),
         ({"timeZone": "../../etc/passwd"}, "UNKNOWN_TIME_ZONE"),

@@ -108,10 +108,10 @@ class EventIsOver(Conflict):
     code = "EVENT_OVER"
 
 
-class ScheduleInvalid(Invalid):
+class TimesInvalid(Invalid):
     """These times do not fit together."""
 
-    code = "SCHEDULE_INVALID"
+    code = "EVENT_TIMES_INVALID"
     next_step = "Everything ends after it begins, and sessions take place within their event."
     problem: str
 

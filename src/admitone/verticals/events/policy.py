@@ -23,10 +23,10 @@ from admitone.verticals.events.errors import (
     PolicyInvalid,
     PolicyTightens,
     SalesWindowInvalid,
-    ScheduleInvalid,
     SessionInUse,
     SessionNotFound,
     SharedPoolNotFound,
+    TimesInvalid,
     TooManyParts,
     ZeroPriceNotAllowed,
 )
@@ -157,15 +157,15 @@ def cautions_of(policy: AccessPolicy) -> list[Caution]:
 def why_not_schedule(schedule: Schedule) -> Refusal | None:
     """Why it cannot take place then (EVT-001); nothing is put right by itself (CF-13)."""
     if schedule.ends_at <= schedule.starts_at:
-        return ScheduleInvalid(problem="ENDS_BEFORE_IT_BEGINS")
+        return TimesInvalid(problem="ENDS_BEFORE_IT_BEGINS")
     if len(schedule.sessions) > MOST_SESSIONS:
         return TooManyParts(most=MOST_SESSIONS)
     if len({each.id for each in schedule.sessions}) != len(schedule.sessions):
-        return ScheduleInvalid(problem="SESSION_TWICE")
+        return TimesInvalid(problem="SESSION_TWICE")
     if any(each.ends_at <= each.starts_at for each in schedule.sessions):
-        return ScheduleInvalid(problem="SESSION_ENDS_BEFORE_IT_BEGINS")
+        return TimesInvalid(problem="SESSION_ENDS_BEFORE_IT_BEGINS")
     if any(each.starts_at < schedule.starts_at or each.ends_at > schedule.ends_at for each in schedule.sessions):
-        return ScheduleInvalid(problem="SESSION_OUTSIDE_EVENT")
+        return TimesInvalid(problem="SESSION_OUTSIDE_EVENT")
     return None
 
 
@@ -183,7 +183,7 @@ def why_not_rescheduled(
     if event.status is EventStatus.PUBLISHED and event.ends_at <= now:
         return EventIsOver()
     if event.status is EventStatus.PUBLISHED and schedule.ends_at <= now:
-        return ScheduleInvalid(problem="ENDS_IN_THE_PAST")
+        return TimesInvalid(problem="ENDS_IN_THE_PAST")
     known, kept = {each.id for each in before}, {each.id for each in schedule.sessions}
     if strange := next((own for own in kept if own not in known and own not in fresh), None):
         return SessionNotFound(session=str(strange))

@@ -28,9 +28,9 @@ from admitone.verticals.events.errors import (
     LegacyPayload,
     OnlyFreeTickets,
     PolicyInvalid,
-    ScheduleInvalid,
     SessionInUse,
     SessionNotFound,
+    TimesInvalid,
     TooManyParts,
 )
 from admitone.verticals.events.model import (
@@ -92,7 +92,7 @@ create = organisers(
     gives=EventAnswer,
     refuses=(
         EventNotFound,
-        ScheduleInvalid,
+        TimesInvalid,
         SessionNotFound,
         TooManyParts,
         PolicyInvalid,
@@ -229,7 +229,7 @@ reschedule = organisers(
         EventOvertaken,
         EventIsCancelled,
         EventIsOver,
-        ScheduleInvalid,
+        TimesInvalid,
         SessionInUse,
         SessionNotFound,
         TooManyParts,
