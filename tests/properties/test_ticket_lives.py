@@ -32,10 +32,26 @@ from tests.people import Person, a_person
 from tests.verticals.events.office import Office, an_office
 from tests.verticals.events.stage import a_stage
 
-EXAMPLES: Final = int(os.environ.get("EXAMPLES", "10"))
+EXAMPLES: Final = int(os.environ.get("EXAMPLES", "20"))
 CAPACITY: Final = 5
 HERE = (TicketStatus.ACTIVE, TicketStatus.DISPUTED)
-DEEDS = ("order", "begin", "pay", "work", "expire", "cancel", "refund", "dispute", "win", "lose", "fail")
+FATES = (
+    (),
+    ("cancel",),
+    ("begin", "fail"),
+    ("begin", "pay"),
+    ("begin", "pay", "cancel"),
+    ("begin", "cancel", "pay"),
+    ("begin", "pay", "refund"),
+    ("begin", "pay", "refund", "refund"),
+    ("begin", "pay", "dispute"),
+    ("begin", "pay", "dispute", "win"),
+    ("begin", "pay", "dispute", "lose"),
+    ("begin", "pay", "refund", "dispute", "lose"),
+    ("begin", "pay", "dispute", "win", "refund"),
+)
+"""What may become of an order."""
+MEANWHILE = ("work", "expire")
 OVERDUE = "UPDATE {} SET expires_at = now() - interval '1 second' WHERE organization_id = $1 AND {}"
 ADDRESSES = iter(ip_network("10.77.0.0/16").hosts())
 KEPT = "SELECT COALESCE(sum(quantity), 0) FROM stock.portion WHERE pool_id = $1 AND status = 'HELD'"
@@ -57,24 +73,23 @@ class Sale:
     event: dict[str, Any]
     kind: dict[str, Any]
     people: list[Person]
-    placed: list[tuple[dict[str, Any], Person]] = field(default_factory=list)
+    placed: dict[int, tuple[dict[str, Any], Person]] = field(default_factory=dict)
     begun: dict[int, PaymentId] = field(default_factory=dict)
 
-    async def does(self, deed: str, which: int, many: int) -> None:
+    async def does(self, deed: str, number: int, many: int) -> None:
         if deed in ("order", "work", "expire"):
-            await getattr(self, f"_{deed}")(which, many)
-        elif self.placed:
-            number = which % len(self.placed)
-            if deed in ("begin", "cancel"):
+            await getattr(self, f"_{deed}")(number, many)
+        elif deed in ("begin", "cancel"):
+            if number in self.placed:
                 await getattr(self, f"_{deed}")(number)
-            elif number in self.begun:
-                await self._befalls(deed, self.begun[number], many)
+        elif number in self.begun:
+            await self._befalls(deed, self.begun[number], many)
 
-    async def _order(self, which: int, many: int) -> None:
-        buyer = self.people[which % len(self.people)]
+    async def _order(self, number: int, many: int) -> None:
+        buyer = self.people[number % len(self.people)]
         answer = await self.office.ask(self.event, (self.kind, many), buyer=buyer)
         if answer.status_code == 200:
-            self.placed.append((answer.json(), buyer))
+            self.placed[number] = answer.json(), buyer
             return
         said = answer.json()
         free = (await self.office.pool(self.kind)).free
@@ -128,7 +143,7 @@ class Sale:
         assert pool.held == await self.office.stage.superuser.fetchval(KEPT, own.uuid)
         assert (pool.held + pool.sold + pool.free, pool.free >= 0) == (CAPACITY, True)
         here = 0
-        for number, (order, buyer) in enumerate(self.placed):
+        for number, (order, buyer) in self.placed.items():
             here += await self._order_is_sound(number, order, buyer)
         assert pool.sold == here
 
@@ -177,8 +192,18 @@ async def a_sale(office: Office) -> Sale:
     return Sale(office, event, kind, people)
 
 
-deeds = st.tuples(st.sampled_from(DEEDS), st.integers(0, 5), st.integers(1, 2))
-bought = st.integers(0, 2).map(lambda n: [("order", n, 2), ("begin", n, 1), ("pay", n, 1)])
+Turn = tuple[str, int, int]
+
+
+@st.composite
+def lives(draw: st.DrawFn) -> list[Turn]:
+    """Of some orders at once: each lives its own life, and whose turn it is is chance."""
+    fates = draw(st.lists(st.tuples(st.sampled_from(FATES), st.integers(1, 3)), min_size=2, max_size=5))
+    own = [[("order", n, many), *((deed, n, 1) for deed in fate)] for n, (fate, many) in enumerate(fates)]
+    others = draw(st.lists(st.sampled_from(MEANWHILE), max_size=4))
+    queues = [*own, *([(deed, -1, 0)] for deed in others)]
+    turns = draw(st.permutations([n for n, queue in enumerate(queues) for _ in queue]))
+    return [queues[n].pop(0) for n in turns]
 
 
 @pytest.mark.covers("EVT-009", "EVT-046", "FUL-001", "FUL-002")
@@ -187,17 +212,17 @@ bought = st.integers(0, 2).map(lambda n: [("order", n, 2), ("begin", n, 1), ("pa
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     deadline=None,
 )
-@given(lives=st.lists(st.one_of(bought, deeds.map(lambda each: [each])), min_size=3, max_size=12))
+@given(turns=lives())
 async def test_whatever_happens_nothing_is_lost_and_nothing_is_sold_twice(
-    office: Office, application: Application, lives: list[list[tuple[str, int, int]]]
+    office: Office, application: Application, turns: list[Turn]
 ):
     # From an address of its own: limits count by address.
     transport = httpx.ASGITransport(application.edge, client=(str(next(ADDRESSES)), 4711))
     async with httpx.AsyncClient(transport=transport, base_url="http://admitone.test") as office.stage.site:
-        await lives_through(await a_sale(office), lives)
+        await live_through(await a_sale(office), turns)
 
 
-async def lives_through(sale: Sale, lives: list[list[tuple[str, int, int]]]) -> None:
-    for deed in (each for part in lives for each in part):
-        await sale.does(*deed)
+async def live_through(sale: Sale, turns: list[Turn]) -> None:
+    for turn in turns:
+        await sale.does(*turn)
     await sale.is_sound()

@@ -1,13 +1,14 @@
-"""A crowd at the box office: through the real edge, and from several processes at once."""
+"""A crowd at the box office: through the real edge, and from several processes at once. SEEDS=20 has more of them."""
 
 import asyncio
+import os
 import random
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 import asyncpg
 import httpx
@@ -35,6 +36,7 @@ from tests.verticals.events.office import DUTIES, UNDONE, Office, an_office
 from tests.verticals.events.stage import a_stage
 
 UNITS, REQUESTS, ADDRESSES = 40, 400, 40
+SEEDS: Final = int(os.environ.get("SEEDS", "2"))
 OVERDUE = "UPDATE {} SET expires_at = now() - interval '1 second' WHERE organization_id = $1 AND {}"
 HELD = "SELECT DISTINCT hold_id FROM stock.portion WHERE organization_id = $1 AND status = 'HELD'"
 DEADLOCKS = "SELECT deadlocks FROM pg_catalog.pg_stat_database WHERE datname = current_database()"
@@ -256,7 +258,7 @@ async def an_event(office: Office) -> dict[str, Any]:
 
 
 @pytest.mark.covers("EVT-009", "FUL-002")
-@pytest.mark.parametrize("seed", range(int(__import__("os").environ.get("SEEDS", "2"))))
+@pytest.mark.parametrize("seed", range(SEEDS))
 async def test_whoever_does_what_at_once_nobody_waits_for_each_other_for_ever(
     office: Office, crowd: list[httpx.AsyncClient], processes: list[tuple[Database, Batcher]], seed: int
 ):

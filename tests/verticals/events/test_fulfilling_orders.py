@@ -145,7 +145,8 @@ async def test_killed_after_any_step_an_order_ends_as_in_a_clean_run(office: Off
     state, tickets, rights, pools, fulfilled, returned = await standing(office, order, kinds)
     letters = [each.template for each in await mailed(office.stage.superuser, office.stage.organization)]
     if scenario == "undeliverable":
-        assert (state, tickets, rights, pools, fulfilled, returned) == (OrderState.RETURNED, [], [], [(0, 0)] * 2, 0, 1)
+        assert (state, tickets, rights, fulfilled, returned) == (OrderState.RETURNED, [], [], 0, 1)
+        assert pools == [(3, 0)] * 2, "kept until its time is over, as for anybody"
         assert (await office.world.payment(payment)).refunded_minor == (
             await office.world.payment(payment)
         ).amount_minor
@@ -313,3 +314,31 @@ async def test_seats_are_named_on_tickets_and_free_again_when_they_come_back(off
     again = await office.order(event, (kind, 2))
     await office.pay(again)
     assert [each.seat for each in await office.tickets(again)] == ["A1", "A2"]
+
+
+async def test_whatever_is_in_a_batch_orders_are_locked_once_and_then_pools_once(office: Office):
+    """A second time would be in another order than everybody else's, and they would wait for each other."""
+    free = {"name": "Free", "priceMinor": 0, "allowZeroPrice": True}
+    event, [paid_for, given] = await office.on_sale({}, free)
+    off, [gone] = await office.on_sale()
+    payments = [
+        await paid(office, await office.order(each, (kind, 1)))
+        for each, kind in ((event, paid_for), (off, gone), (event, given))
+    ]
+    await office.stage.cancelled(off)
+    locked: list[str] = []
+
+    async def noted(tx: Tx) -> None:
+        lock = tx.lock
+
+        async def note(statement: Any, *more: Any) -> Any:
+            locked.append(statement.select.partition("FROM")[2].split()[0])
+            return await lock(statement, *more)
+
+        tx.lock = note  # type: ignore[method-assign]
+        await HEAR.work(tx, [told(office, each) for each in payments])
+
+    await office.stage.database.run(office.stage.scope, noted, patient=True)
+    ours = [each for each in locked if each in ("events.ticket_order", "events.event", "stock.pool")]
+    assert ours == ["events.ticket_order", "events.event", "stock.pool"], locked
+    assert [(await operation_of(office, each)).state for each in payments] == [State.DONE, State.RETURNED, State.DONE]

@@ -207,13 +207,14 @@ def _fulfilled(tx: Tx, purchase: Purchase, order: Order) -> Order:
 async def _return(
     tx: Tx, refused: Sequence[Purchase], placed: Mapping[OrderId, Order], reasons: Mapping[OrderId, str | None]
 ) -> None:
-    """What the orders say of money that goes back; one that was fulfilled before stays so."""
+    """What the orders say of money that goes back; one that was fulfilled before stays so. What may still be kept for
+    them is overdue, or of an event that sells nothing: its time ends it. To release it here would lock pools a second
+    time, and in another order than everybody else."""
     back = [each for each in refused if _order(each) in placed]
     own = [placed[_order(each)] for each in back]
     may = [order for order in own if ORDER.may(order.state, OrderState.RETURNED)]
     after = [msgspec.structs.replace(order, state=OrderState.RETURNED) for order in may]
     await orders.move_orders(tx, placed, after)
-    await stock.release(tx, [stock.Release(each, HoldId(_order(each).uuid)) for each in back])
     for each in back:
         order, reason = placed[_order(each)], reasons[_order(each)]
         tx.publish(each.caller, OrderReturned.of(order, each.payment.id, reason=str(reason)))
