@@ -6,6 +6,10 @@ ALTER SCHEMA authority OWNER TO admitone_owner;
 CREATE SCHEMA disputes;
 ALTER SCHEMA disputes OWNER TO admitone_owner;
 
+-- Name: entitlements; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA entitlements;
+ALTER SCHEMA entitlements OWNER TO admitone_owner;
+
 -- Name: identity; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA identity;
 ALTER SCHEMA identity OWNER TO admitone_owner;
@@ -704,6 +708,236 @@ CREATE TABLE disputes.step (
 );
 ALTER TABLE ONLY disputes.step FORCE ROW LEVEL SECURITY;
 ALTER TABLE disputes.step OWNER TO admitone_owner;
+
+-- Name: change; Type: TABLE; Schema: entitlements; Owner: admitone_owner
+CREATE TABLE entitlements.change (
+    organization_id uuid NOT NULL,
+    entitlement_id uuid NOT NULL,
+    number integer NOT NULL,
+    kind text NOT NULL,
+    from_status text,
+    to_status text NOT NULL,
+    reason text,
+    identity_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor_id uuid,
+    cause_id uuid,
+    correlation_id uuid NOT NULL,
+    CONSTRAINT change_kind_check CHECK ((kind = ANY (ARRAY['GRANTED'::text, 'ACTIVATED'::text, 'SUSPENDED'::text, 'RELEASED'::text, 'REVOKED'::text, 'EXPIRED'::text, 'TRANSFERRED'::text, 'CLAIMED'::text, 'RESCHEDULED'::text, 'RELAXED'::text, 'CODES_REVOKED'::text]))),
+    CONSTRAINT change_number_check CHECK ((number > 0)),
+    CONSTRAINT change_reason_check CHECK ((length(reason) <= 100))
+);
+ALTER TABLE ONLY entitlements.change FORCE ROW LEVEL SECURITY;
+ALTER TABLE entitlements.change OWNER TO admitone_owner;
+
+-- Name: checkin; Type: TABLE; Schema: entitlements; Owner: admitone_owner
+CREATE TABLE entitlements.checkin (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    entitlement_id uuid,
+    event_id text,
+    session_id text,
+    source_type text,
+    action text NOT NULL,
+    admitted boolean NOT NULL,
+    reason_code text,
+    entry integer,
+    method text NOT NULL,
+    gate text NOT NULL,
+    device text NOT NULL,
+    scanner_id uuid,
+    at timestamp with time zone NOT NULL,
+    recorded_at timestamp with time zone NOT NULL,
+    policy_version integer,
+    epoch integer,
+    refers_to uuid,
+    lease_id uuid,
+    scan_key text,
+    correlation_id uuid NOT NULL,
+    CONSTRAINT checkin_action_check CHECK ((action = ANY (ARRAY['ENTRY'::text, 'UNDO'::text]))),
+    CONSTRAINT checkin_check CHECK (((NOT admitted) OR ((entitlement_id IS NOT NULL) AND (entry IS NOT NULL)))),
+    CONSTRAINT checkin_check1 CHECK ((admitted OR (action = 'UNDO'::text) OR (reason_code IS NOT NULL))),
+    CONSTRAINT checkin_check2 CHECK (((action <> 'UNDO'::text) OR ((NOT admitted) AND (refers_to IS NOT NULL) AND (reason_code IS NOT NULL)))),
+    CONSTRAINT checkin_check3 CHECK (((lease_id IS NULL) = (scan_key IS NULL))),
+    CONSTRAINT checkin_device_check CHECK ((length(device) <= 128)),
+    CONSTRAINT checkin_entry_check CHECK ((entry > 0)),
+    CONSTRAINT checkin_event_id_check CHECK (((length(event_id) >= 1) AND (length(event_id) <= 64))),
+    CONSTRAINT checkin_gate_check CHECK ((length(gate) <= 64)),
+    CONSTRAINT checkin_method_check CHECK ((method = ANY (ARRAY['QR'::text, 'MANUAL'::text]))),
+    CONSTRAINT checkin_reason_code_check CHECK ((reason_code ~ '^[A-Z][A-Z0-9_]{2,63}$'::text)),
+    CONSTRAINT checkin_scan_key_check CHECK (((length(scan_key) >= 1) AND (length(scan_key) <= 64))),
+    CONSTRAINT checkin_session_id_check CHECK (((length(session_id) >= 1) AND (length(session_id) <= 64))),
+    CONSTRAINT checkin_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text, 'STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text])))
+);
+ALTER TABLE ONLY entitlements.checkin FORCE ROW LEVEL SECURITY;
+ALTER TABLE entitlements.checkin OWNER TO admitone_owner;
+
+-- Name: claimed; Type: TABLE; Schema: entitlements; Owner: admitone_owner
+CREATE TABLE entitlements.claimed (
+    guest_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    claimed_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY entitlements.claimed FORCE ROW LEVEL SECURITY;
+ALTER TABLE entitlements.claimed OWNER TO admitone_owner;
+
+-- Name: entitlement; Type: TABLE; Schema: entitlements; Owner: admitone_owner
+CREATE TABLE entitlements.entitlement (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    emission_key text NOT NULL,
+    source_type text NOT NULL,
+    source_id text NOT NULL,
+    line_key text NOT NULL,
+    piece integer,
+    payment_id uuid,
+    event_id text,
+    session_id text,
+    label text NOT NULL,
+    identity_id uuid NOT NULL,
+    kind text NOT NULL,
+    offline_allowed boolean NOT NULL,
+    status text NOT NULL,
+    held_for text[] NOT NULL,
+    revoked_for text,
+    valid_from timestamp with time zone NOT NULL,
+    valid_until timestamp with time zone NOT NULL,
+    policy_version integer,
+    methods text[] NOT NULL,
+    max_entries integer NOT NULL,
+    reentry_minutes integer NOT NULL,
+    undo_minutes integer NOT NULL,
+    entries integer NOT NULL,
+    entered integer NOT NULL,
+    duplicates integer NOT NULL,
+    consumed_at timestamp with time zone,
+    last_entry_at timestamp with time zone,
+    epoch integer NOT NULL,
+    coded_until timestamp with time zone,
+    version integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT entitlement_check CHECK ((valid_until > valid_from)),
+    CONSTRAINT entitlement_check1 CHECK (((entries >= 0) AND (entries <= max_entries))),
+    CONSTRAINT entitlement_check10 CHECK (((epoch = 0) = (coded_until IS NULL))),
+    CONSTRAINT entitlement_check11 CHECK (((status <> 'PENDING'::text) OR ((epoch = 0) AND (entries = 0)))),
+    CONSTRAINT entitlement_check2 CHECK ((entered >= entries)),
+    CONSTRAINT entitlement_check3 CHECK (((event_id IS NULL) OR (policy_version IS NOT NULL))),
+    CONSTRAINT entitlement_check4 CHECK (((session_id IS NULL) OR (event_id IS NOT NULL))),
+    CONSTRAINT entitlement_check5 CHECK (((status <> 'SUSPENDED'::text) OR (cardinality(held_for) > 0))),
+    CONSTRAINT entitlement_check6 CHECK (((status <> ALL (ARRAY['ACTIVE'::text, 'REVOKED'::text])) OR (cardinality(held_for) = 0))),
+    CONSTRAINT entitlement_check7 CHECK (((status = 'REVOKED'::text) = (revoked_for IS NOT NULL))),
+    CONSTRAINT entitlement_check8 CHECK (((entries > 0) = (consumed_at IS NOT NULL))),
+    CONSTRAINT entitlement_check9 CHECK (((consumed_at IS NULL) = (last_entry_at IS NULL))),
+    CONSTRAINT entitlement_duplicates_check CHECK ((duplicates >= 0)),
+    CONSTRAINT entitlement_emission_key_check CHECK (((length(emission_key) >= 1) AND (length(emission_key) <= 200))),
+    CONSTRAINT entitlement_epoch_check CHECK ((epoch >= 0)),
+    CONSTRAINT entitlement_event_id_check CHECK (((length(event_id) >= 1) AND (length(event_id) <= 64))),
+    CONSTRAINT entitlement_held_for_check CHECK ((held_for <@ ARRAY['DISPUTE'::text, 'INVESTIGATION'::text, 'FRAUD'::text])),
+    CONSTRAINT entitlement_kind_check CHECK ((kind ~ '^[a-z][a-z_]{1,31}$'::text)),
+    CONSTRAINT entitlement_label_check CHECK ((length(label) <= 120)),
+    CONSTRAINT entitlement_line_key_check CHECK (((length(line_key) >= 1) AND (length(line_key) <= 64))),
+    CONSTRAINT entitlement_max_entries_check CHECK (((max_entries >= 1) AND (max_entries <= 1000))),
+    CONSTRAINT entitlement_methods_check CHECK ((methods <@ ARRAY['QR_TICKET'::text, 'QR_REGISTRATION'::text, 'QR_BOOKING'::text, 'MANUAL'::text])),
+    CONSTRAINT entitlement_piece_check CHECK ((piece >= 0)),
+    CONSTRAINT entitlement_policy_version_check CHECK ((policy_version > 0)),
+    CONSTRAINT entitlement_reentry_minutes_check CHECK (((reentry_minutes >= 0) AND (reentry_minutes <= 10080))),
+    CONSTRAINT entitlement_revoked_for_check CHECK ((revoked_for = ANY (ARRAY['REFUND'::text, 'CHARGEBACK'::text, 'CANCELLATION'::text, 'ADMIN'::text, 'VIOLATION'::text]))),
+    CONSTRAINT entitlement_session_id_check CHECK (((length(session_id) >= 1) AND (length(session_id) <= 64))),
+    CONSTRAINT entitlement_source_id_check CHECK (((length(source_id) >= 1) AND (length(source_id) <= 64))),
+    CONSTRAINT entitlement_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text, 'STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text]))),
+    CONSTRAINT entitlement_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'ACTIVE'::text, 'REVOKED'::text, 'EXPIRED'::text, 'SUSPENDED'::text]))),
+    CONSTRAINT entitlement_undo_minutes_check CHECK (((undo_minutes >= 0) AND (undo_minutes <= 1440))),
+    CONSTRAINT entitlement_version_check CHECK ((version > 0))
+)
+WITH (fillfactor='80');
+ALTER TABLE ONLY entitlements.entitlement FORCE ROW LEVEL SECURITY;
+ALTER TABLE entitlements.entitlement OWNER TO admitone_owner;
+
+-- Name: lease; Type: TABLE; Schema: entitlements; Owner: admitone_owner
+CREATE TABLE entitlements.lease (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    device text NOT NULL,
+    event_id text NOT NULL,
+    session_id text,
+    gate text NOT NULL,
+    issued_by uuid,
+    issued_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    synced_at timestamp with time zone NOT NULL,
+    entries_allowed integer NOT NULL,
+    entries_used integer NOT NULL,
+    revoked_at timestamp with time zone,
+    CONSTRAINT lease_check CHECK ((expires_at > issued_at)),
+    CONSTRAINT lease_device_check CHECK (((length(device) >= 1) AND (length(device) <= 128))),
+    CONSTRAINT lease_entries_allowed_check CHECK (((entries_allowed >= 1) AND (entries_allowed <= 10000))),
+    CONSTRAINT lease_entries_used_check CHECK ((entries_used >= 0)),
+    CONSTRAINT lease_event_id_check CHECK (((length(event_id) >= 1) AND (length(event_id) <= 64))),
+    CONSTRAINT lease_gate_check CHECK ((length(gate) <= 64)),
+    CONSTRAINT lease_session_id_check CHECK (((length(session_id) >= 1) AND (length(session_id) <= 64)))
+);
+ALTER TABLE ONLY entitlements.lease FORCE ROW LEVEL SECURITY;
+ALTER TABLE entitlements.lease OWNER TO admitone_owner;
+
+-- Name: scanner; Type: TABLE; Schema: entitlements; Owner: admitone_owner
+CREATE TABLE entitlements.scanner (
+    organization_id uuid NOT NULL,
+    event_id text NOT NULL,
+    device text NOT NULL,
+    warned_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    opened_at timestamp with time zone,
+    CONSTRAINT scanner_check CHECK (((closed_at IS NULL) OR (opened_at IS NULL))),
+    CONSTRAINT scanner_device_check CHECK (((length(device) >= 1) AND (length(device) <= 128))),
+    CONSTRAINT scanner_event_id_check CHECK (((length(event_id) >= 1) AND (length(event_id) <= 64)))
+);
+ALTER TABLE ONLY entitlements.scanner FORCE ROW LEVEL SECURITY;
+ALTER TABLE entitlements.scanner OWNER TO admitone_owner;
+
+-- Name: tally; Type: TABLE; Schema: entitlements; Owner: admitone_owner
+CREATE TABLE entitlements.tally (
+    organization_id uuid NOT NULL,
+    event_id text NOT NULL,
+    device text NOT NULL,
+    minute timestamp with time zone NOT NULL,
+    gate text NOT NULL,
+    session_id text NOT NULL,
+    admitted integer NOT NULL,
+    undone integer NOT NULL,
+    duplicate integer NOT NULL,
+    denied integer NOT NULL,
+    CONSTRAINT tally_admitted_check CHECK ((admitted >= 0)),
+    CONSTRAINT tally_denied_check CHECK ((denied >= 0)),
+    CONSTRAINT tally_device_check CHECK ((length(device) <= 128)),
+    CONSTRAINT tally_duplicate_check CHECK ((duplicate >= 0)),
+    CONSTRAINT tally_event_id_check CHECK (((length(event_id) >= 1) AND (length(event_id) <= 64))),
+    CONSTRAINT tally_gate_check CHECK ((length(gate) <= 64)),
+    CONSTRAINT tally_session_id_check CHECK ((length(session_id) <= 64)),
+    CONSTRAINT tally_undone_check CHECK ((undone >= 0))
+)
+WITH (fillfactor='80');
+ALTER TABLE ONLY entitlements.tally FORCE ROW LEVEL SECURITY;
+ALTER TABLE entitlements.tally OWNER TO admitone_owner;
+
+-- Name: token; Type: TABLE; Schema: entitlements; Owner: admitone_owner
+CREATE TABLE entitlements.token (
+    organization_id uuid NOT NULL,
+    digest bytea NOT NULL,
+    entitlement_id uuid NOT NULL,
+    epoch integer NOT NULL,
+    key_version smallint NOT NULL,
+    valid_from timestamp with time zone NOT NULL,
+    valid_until timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone,
+    redeemed_at timestamp with time zone,
+    CONSTRAINT token_check CHECK ((valid_until > valid_from)),
+    CONSTRAINT token_digest_check CHECK ((length(digest) = 16)),
+    CONSTRAINT token_epoch_check CHECK ((epoch > 0)),
+    CONSTRAINT token_key_version_check CHECK ((key_version > 0))
+);
+ALTER TABLE ONLY entitlements.token FORCE ROW LEVEL SECURITY;
+ALTER TABLE entitlements.token OWNER TO admitone_owner;
 
 -- Name: apple; Type: TABLE; Schema: identity; Owner: admitone_owner
 CREATE TABLE identity.apple (
@@ -2466,6 +2700,46 @@ ALTER TABLE ONLY disputes.evidence
 ALTER TABLE ONLY disputes.step
     ADD CONSTRAINT step_pkey PRIMARY KEY (organization_id, dispute_id, number);
 
+-- Name: change change_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.change
+    ADD CONSTRAINT change_pkey PRIMARY KEY (organization_id, entitlement_id, number);
+
+-- Name: checkin checkin_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.checkin
+    ADD CONSTRAINT checkin_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: claimed claimed_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.claimed
+    ADD CONSTRAINT claimed_pkey PRIMARY KEY (guest_id);
+
+-- Name: entitlement entitlement_organization_id_emission_key_key; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.entitlement
+    ADD CONSTRAINT entitlement_organization_id_emission_key_key UNIQUE (organization_id, emission_key);
+
+-- Name: entitlement entitlement_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.entitlement
+    ADD CONSTRAINT entitlement_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: lease lease_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.lease
+    ADD CONSTRAINT lease_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: scanner scanner_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.scanner
+    ADD CONSTRAINT scanner_pkey PRIMARY KEY (organization_id, event_id, device);
+
+-- Name: tally tally_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.tally
+    ADD CONSTRAINT tally_pkey PRIMARY KEY (organization_id, event_id, device, minute, gate, session_id);
+
+-- Name: token token_organization_id_entitlement_id_epoch_key; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.token
+    ADD CONSTRAINT token_organization_id_entitlement_id_epoch_key UNIQUE (organization_id, entitlement_id, epoch);
+
+-- Name: token token_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.token
+    ADD CONSTRAINT token_pkey PRIMARY KEY (organization_id, digest);
+
 -- Name: apple apple_once_under_a_key; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
     ADD CONSTRAINT apple_once_under_a_key UNIQUE (identity_id, key_version);
@@ -2849,6 +3123,51 @@ CREATE INDEX dispute_of_payment ON disputes.dispute USING btree (organization_id
 -- Name: evidence_by_age; Type: INDEX; Schema: disputes; Owner: admitone_owner
 CREATE INDEX evidence_by_age ON disputes.evidence USING btree (created_at);
 
+-- Name: checkin_entry; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE UNIQUE INDEX checkin_entry ON entitlements.checkin USING btree (organization_id, entitlement_id, entry, action) WHERE (entry IS NOT NULL);
+
+-- Name: checkin_of_entitlement; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX checkin_of_entitlement ON entitlements.checkin USING btree (organization_id, entitlement_id, id) WHERE (entitlement_id IS NOT NULL);
+
+-- Name: checkin_of_event; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX checkin_of_event ON entitlements.checkin USING btree (organization_id, event_id, id) WHERE (event_id IS NOT NULL);
+
+-- Name: checkin_of_lease; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE UNIQUE INDEX checkin_of_lease ON entitlements.checkin USING btree (organization_id, lease_id, scan_key) WHERE (lease_id IS NOT NULL);
+
+-- Name: entitlement_by_beginning; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX entitlement_by_beginning ON entitlements.entitlement USING btree (valid_from, id) WHERE ((status = 'ACTIVE'::text) AND offline_allowed);
+
+-- Name: entitlement_by_end; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX entitlement_by_end ON entitlements.entitlement USING btree (valid_until, id) WHERE (status = ANY (ARRAY['PENDING'::text, 'ACTIVE'::text, 'SUSPENDED'::text]));
+
+-- Name: entitlement_of_event; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX entitlement_of_event ON entitlements.entitlement USING btree (organization_id, event_id, id) WHERE (event_id IS NOT NULL);
+
+-- Name: entitlement_of_owner; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX entitlement_of_owner ON entitlements.entitlement USING btree (identity_id, valid_until, id);
+
+-- Name: entitlement_of_payment; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX entitlement_of_payment ON entitlements.entitlement USING btree (organization_id, payment_id) WHERE (payment_id IS NOT NULL);
+
+-- Name: entitlement_of_source; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX entitlement_of_source ON entitlements.entitlement USING btree (organization_id, source_type, source_id);
+
+-- Name: lease_by_age; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX lease_by_age ON entitlements.lease USING btree (expires_at);
+
+-- Name: lease_of_event; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX lease_of_event ON entitlements.lease USING btree (organization_id, event_id, expires_at);
+
+-- Name: scanner_closed; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX scanner_closed ON entitlements.scanner USING btree (closed_at) WHERE (closed_at IS NOT NULL);
+
+-- Name: tally_by_age; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX tally_by_age ON entitlements.tally USING btree (minute);
+
+-- Name: token_by_age; Type: INDEX; Schema: entitlements; Owner: admitone_owner
+CREATE INDEX token_by_age ON entitlements.token USING btree (valid_until);
+
 -- Name: challenge_by_age; Type: INDEX; Schema: identity; Owner: admitone_owner
 CREATE INDEX challenge_by_age ON identity.challenge USING btree (expires_at);
 
@@ -3118,6 +3437,38 @@ ALTER TABLE ONLY disputes.evidence
 -- Name: step step_organization_id_dispute_id_fkey; Type: FK CONSTRAINT; Schema: disputes; Owner: admitone_owner
 ALTER TABLE ONLY disputes.step
     ADD CONSTRAINT step_organization_id_dispute_id_fkey FOREIGN KEY (organization_id, dispute_id) REFERENCES disputes.dispute(organization_id, id);
+
+-- Name: change change_organization_id_entitlement_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.change
+    ADD CONSTRAINT change_organization_id_entitlement_id_fkey FOREIGN KEY (organization_id, entitlement_id) REFERENCES entitlements.entitlement(organization_id, id);
+
+-- Name: checkin checkin_organization_id_entitlement_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.checkin
+    ADD CONSTRAINT checkin_organization_id_entitlement_id_fkey FOREIGN KEY (organization_id, entitlement_id) REFERENCES entitlements.entitlement(organization_id, id);
+
+-- Name: checkin checkin_organization_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.checkin
+    ADD CONSTRAINT checkin_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: entitlement entitlement_organization_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.entitlement
+    ADD CONSTRAINT entitlement_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: lease lease_organization_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.lease
+    ADD CONSTRAINT lease_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: scanner scanner_organization_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.scanner
+    ADD CONSTRAINT scanner_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: tally tally_organization_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.tally
+    ADD CONSTRAINT tally_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: token token_organization_id_entitlement_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE ONLY entitlements.token
+    ADD CONSTRAINT token_organization_id_entitlement_id_fkey FOREIGN KEY (organization_id, entitlement_id) REFERENCES entitlements.entitlement(organization_id, id);
 
 -- Name: apple apple_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
@@ -3435,6 +3786,78 @@ CREATE POLICY relay_watches ON disputes.dispute FOR SELECT TO admitone_relay USI
 
 -- Name: step; Type: ROW SECURITY; Schema: disputes; Owner: admitone_owner
 ALTER TABLE disputes.step ENABLE ROW LEVEL SECURITY;
+
+-- Name: change app_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY app_own ON entitlements.change TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: checkin app_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY app_own ON entitlements.checkin TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: entitlement app_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY app_own ON entitlements.entitlement TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: lease app_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY app_own ON entitlements.lease TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: scanner app_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY app_own ON entitlements.scanner TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: tally app_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY app_own ON entitlements.tally TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: token app_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY app_own ON entitlements.token TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: claimed app_reads; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY app_reads ON entitlements.claimed FOR SELECT TO admitone_app USING (true);
+
+-- Name: entitlement buyer_own; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY buyer_own ON entitlements.entitlement FOR SELECT TO admitone_buyer USING ((identity_id = (NULLIF(current_setting('app.identity_id'::text, true), ''::text))::uuid));
+
+-- Name: change; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE entitlements.change ENABLE ROW LEVEL SECURITY;
+
+-- Name: checkin; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE entitlements.checkin ENABLE ROW LEVEL SECURITY;
+
+-- Name: claimed; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE entitlements.claimed ENABLE ROW LEVEL SECURITY;
+
+-- Name: entitlement; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE entitlements.entitlement ENABLE ROW LEVEL SECURITY;
+
+-- Name: lease; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE entitlements.lease ENABLE ROW LEVEL SECURITY;
+
+-- Name: lease overdue; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY overdue ON entitlements.lease TO admitone_owner USING ((expires_at < (now() - '90 days'::interval))) WITH CHECK (false);
+
+-- Name: tally overdue; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY overdue ON entitlements.tally TO admitone_owner USING ((minute < (now() - '800 days'::interval))) WITH CHECK (false);
+
+-- Name: token overdue; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY overdue ON entitlements.token TO admitone_owner USING ((valid_until < (now() - '30 days'::interval))) WITH CHECK (false);
+
+-- Name: claimed relay_all; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY relay_all ON entitlements.claimed TO admitone_relay USING (true) WITH CHECK (true);
+
+-- Name: entitlement relay_sweeps; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY relay_sweeps ON entitlements.entitlement FOR SELECT TO admitone_relay USING (true);
+
+-- Name: scanner relay_watches; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY relay_watches ON entitlements.scanner FOR SELECT TO admitone_relay USING (true);
+
+-- Name: tally relay_watches; Type: POLICY; Schema: entitlements; Owner: admitone_owner
+CREATE POLICY relay_watches ON entitlements.tally FOR SELECT TO admitone_relay USING (true);
+
+-- Name: scanner; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE entitlements.scanner ENABLE ROW LEVEL SECURITY;
+
+-- Name: tally; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE entitlements.tally ENABLE ROW LEVEL SECURITY;
+
+-- Name: token; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
+ALTER TABLE entitlements.token ENABLE ROW LEVEL SECURITY;
 
 -- Name: apple; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
 ALTER TABLE identity.apple ENABLE ROW LEVEL SECURITY;
@@ -4075,6 +4498,11 @@ GRANT USAGE ON SCHEMA authority TO admitone_identity;
 GRANT USAGE ON SCHEMA disputes TO admitone_app;
 GRANT USAGE ON SCHEMA disputes TO admitone_relay;
 
+-- Name: SCHEMA entitlements; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA entitlements TO admitone_app;
+GRANT USAGE ON SCHEMA entitlements TO admitone_buyer;
+GRANT USAGE ON SCHEMA entitlements TO admitone_relay;
+
 -- Name: SCHEMA identity; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA identity TO admitone_identity;
 GRANT USAGE ON SCHEMA identity TO admitone_buyer;
@@ -4294,6 +4722,151 @@ GRANT SELECT,INSERT ON TABLE disputes.evidence TO admitone_app;
 
 -- Name: TABLE step; Type: ACL; Schema: disputes; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE disputes.step TO admitone_app;
+
+-- Name: TABLE change; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE entitlements.change TO admitone_app;
+
+-- Name: TABLE checkin; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE entitlements.checkin TO admitone_app;
+
+-- Name: TABLE claimed; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT SELECT ON TABLE entitlements.claimed TO admitone_app;
+GRANT SELECT,INSERT ON TABLE entitlements.claimed TO admitone_relay;
+
+-- Name: TABLE entitlement; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE entitlements.entitlement TO admitone_app;
+GRANT SELECT ON TABLE entitlements.entitlement TO admitone_buyer;
+
+-- Name: COLUMN entitlement.organization_id; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE entitlements.entitlement TO admitone_relay;
+
+-- Name: COLUMN entitlement.id; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT SELECT(id) ON TABLE entitlements.entitlement TO admitone_relay;
+
+-- Name: COLUMN entitlement.payment_id; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(payment_id) ON TABLE entitlements.entitlement TO admitone_app;
+GRANT SELECT(payment_id) ON TABLE entitlements.entitlement TO admitone_relay;
+
+-- Name: COLUMN entitlement.identity_id; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(identity_id) ON TABLE entitlements.entitlement TO admitone_app;
+GRANT SELECT(identity_id) ON TABLE entitlements.entitlement TO admitone_relay;
+
+-- Name: COLUMN entitlement.offline_allowed; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT SELECT(offline_allowed) ON TABLE entitlements.entitlement TO admitone_relay;
+
+-- Name: COLUMN entitlement.status; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE entitlements.entitlement TO admitone_app;
+GRANT SELECT(status) ON TABLE entitlements.entitlement TO admitone_relay;
+
+-- Name: COLUMN entitlement.held_for; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(held_for) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: COLUMN entitlement.revoked_for; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(revoked_for) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: COLUMN entitlement.valid_from; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(valid_from) ON TABLE entitlements.entitlement TO admitone_app;
+GRANT SELECT(valid_from) ON TABLE entitlements.entitlement TO admitone_relay;
+
+-- Name: COLUMN entitlement.valid_until; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(valid_until) ON TABLE entitlements.entitlement TO admitone_app;
+GRANT SELECT(valid_until) ON TABLE entitlements.entitlement TO admitone_relay;
+
+-- Name: COLUMN entitlement.methods; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(methods) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: COLUMN entitlement.max_entries; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(max_entries) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: COLUMN entitlement.reentry_minutes; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(reentry_minutes) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: COLUMN entitlement.undo_minutes; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(undo_minutes) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: COLUMN entitlement.entries; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(entries) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: COLUMN entitlement.entered; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(entered) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: COLUMN entitlement.duplicates; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(duplicates) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: COLUMN entitlement.consumed_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(consumed_at) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: COLUMN entitlement.last_entry_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(last_entry_at) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: COLUMN entitlement.epoch; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(epoch) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: COLUMN entitlement.coded_until; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(coded_until) ON TABLE entitlements.entitlement TO admitone_app;
+GRANT SELECT(coded_until) ON TABLE entitlements.entitlement TO admitone_relay;
+
+-- Name: COLUMN entitlement.version; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: COLUMN entitlement.changed_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE entitlements.entitlement TO admitone_app;
+
+-- Name: TABLE lease; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE entitlements.lease TO admitone_app;
+
+-- Name: COLUMN lease.expires_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(expires_at) ON TABLE entitlements.lease TO admitone_app;
+
+-- Name: COLUMN lease.synced_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(synced_at) ON TABLE entitlements.lease TO admitone_app;
+
+-- Name: COLUMN lease.entries_allowed; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(entries_allowed) ON TABLE entitlements.lease TO admitone_app;
+
+-- Name: COLUMN lease.entries_used; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(entries_used) ON TABLE entitlements.lease TO admitone_app;
+
+-- Name: COLUMN lease.revoked_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(revoked_at) ON TABLE entitlements.lease TO admitone_app;
+
+-- Name: TABLE scanner; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE entitlements.scanner TO admitone_app;
+GRANT SELECT ON TABLE entitlements.scanner TO admitone_relay;
+
+-- Name: COLUMN scanner.warned_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(warned_at) ON TABLE entitlements.scanner TO admitone_app;
+
+-- Name: COLUMN scanner.closed_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(closed_at) ON TABLE entitlements.scanner TO admitone_app;
+
+-- Name: COLUMN scanner.opened_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(opened_at) ON TABLE entitlements.scanner TO admitone_app;
+
+-- Name: TABLE tally; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE entitlements.tally TO admitone_app;
+GRANT SELECT ON TABLE entitlements.tally TO admitone_relay;
+
+-- Name: COLUMN tally.admitted; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(admitted) ON TABLE entitlements.tally TO admitone_app;
+
+-- Name: COLUMN tally.undone; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(undone) ON TABLE entitlements.tally TO admitone_app;
+
+-- Name: COLUMN tally.duplicate; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(duplicate) ON TABLE entitlements.tally TO admitone_app;
+
+-- Name: COLUMN tally.denied; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(denied) ON TABLE entitlements.tally TO admitone_app;
+
+-- Name: TABLE token; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE entitlements.token TO admitone_app;
+
+-- Name: COLUMN token.revoked_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(revoked_at) ON TABLE entitlements.token TO admitone_app;
+
+-- Name: COLUMN token.redeemed_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
+GRANT UPDATE(redeemed_at) ON TABLE entitlements.token TO admitone_app;
 
 -- Name: TABLE apple; Type: ACL; Schema: identity; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE ON TABLE identity.apple TO admitone_identity;

@@ -6,6 +6,7 @@ Runs every bench and fails when a figure that must be reached is not.
 import sys
 
 from bench import (
+    checkin,
     checkout,
     gateways,
     identity,
@@ -32,6 +33,7 @@ def main() -> int:
     checkout.measure(figures)
     refunds.measure(figures)
     payouts.measure(figures)
+    checkin.measure(figures)
     if figures.missed:
         print(f"\nMissed: {', '.join(figures.missed)}")
         return 1

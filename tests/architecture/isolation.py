@@ -39,6 +39,11 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "payments.payment"): READ,
     (Role.RELAY, "payments.gateway_intent"): READ,
     (Role.RELAY, "disputes.dispute"): READ,
+    (Role.RELAY, "entitlements.entitlement"): READ,
+    (Role.RELAY, "entitlements.tally"): READ,
+    (Role.RELAY, "entitlements.scanner"): READ,
+    (Role.RELAY, "entitlements.claimed"): {"SELECT", "INSERT"},
+    (Role.APP, "entitlements.claimed"): READ,
     (Role.RELAY, "payouts.payout"): READ,
     (Role.RELAY, "payouts.obligation"): READ,
     (Role.RELAY, "payouts.reported"): READ,
@@ -93,7 +98,7 @@ REGISTRY_OF_NAMES = "usernames."
 READ_WHOLE = {"kernel.limit_counter", "kernel.streak"}
 """Kept for days without an index on the age: they live for a day, and every count must stay a heap-only update."""
 
-EVERYBODYS = {"kernel.city", "pricing.platform_policy"}
+EVERYBODYS = {"kernel.city", "pricing.platform_policy", "entitlements.claimed"}
 """The same for all (CITY-013): whoever may read it may read all of it, and nobody writes it at run time but the platform
 in its own scope."""
 IN_THE_PLATFORMS_SCOPE = (

@@ -76,7 +76,8 @@ def test_what_a_runbook_tells_to_look_at_exists():
     """Metrics are called as they are called, and so are the codes of refusals."""
     metrics = Metrics()
     Gauges(metrics.registry)
-    families = [family.name for family in metrics.registry.collect()]
+    of_packages = [gauge.name for module in ALL_MODULES for sight in module.sights for gauge in sight.gauges]
+    families = [*(family.name for family in metrics.registry.collect()), *of_packages]
     known = {*families, *(f"{name}{end}" for name in families for end in ("_total", "_bucket", "_count"))} | set(Role)
     codes = {kind.code for kind in subclasses(Refusal) if hasattr(kind, "code")}
     for file in RUNBOOKS.glob("*.md"):

@@ -34,7 +34,7 @@ def free_port() -> int:
                 return port
 
 
-def until(happened: Callable[[], object], seconds: float = 20) -> None:
+def until(happened: Callable[[], object], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < deadline, "it did not happen in time"

@@ -1,6 +1,7 @@
 """The keys of all tests, no Apple, nobody who sells or promises, wired as an entry point would: to import it is to wire
 it, once per process."""
 
+from admitone.entitlements.port import KINDS, OWN
 from admitone.finance.disputes.port import EVIDENCE
 from admitone.finance.gateways.port import GATEWAYS, Gateways
 from admitone.finance.pricing.port import PROMOTIONS, NoPromotions
@@ -16,4 +17,5 @@ APPLE.wire(NoApple())
 SHOPS.wire({})
 EVIDENCE.wire({})
 PROMOTIONS.wire(NoPromotions())
+KINDS.wire({kind.name: kind for kind in OWN})
 GATEWAYS.wire(Gateways([]))

@@ -110,7 +110,9 @@ def assemble(
         trusted_proxies=config.trusted_proxies,
         strict=strict,
     )
-    watch = Watch(database, metrics, logs_url=config.find(LOGS_URL))
+    sights = [sight for module in modules for sight in module.sights]
+    paces = [pace for module in modules for pace in module.paces]
+    watch = Watch(database, metrics, sights=sights, paces=paces, logs_url=config.find(LOGS_URL))
     outbound = Outbound(Breakers(batcher, metrics), metrics)
     return Application(config, modules, edge, database, batcher, outbound, watch)
 

@@ -1,5 +1,6 @@
 """Every package of the application, by its manifest. What is not named here does not exist."""
 
+from admitone.entitlements.module import MODULE as ENTITLEMENTS
 from admitone.finance.disputes.module import MODULE as DISPUTES
 from admitone.finance.gateways.module import MODULE as GATEWAYS
 from admitone.finance.ledger.module import MODULE as LEDGER
@@ -39,4 +40,5 @@ MODULES: tuple[Module, ...] = (
     PAYOUTS,
     RECONCILIATION,
     PROOF,
+    ENTITLEMENTS,
 )

@@ -1,5 +1,6 @@
 """Who gives the packages what they need and do not have. Once per process, before it starts to serve or to work."""
 
+from admitone.entitlements import port as entitlements
 from admitone.finance.disputes.port import EVIDENCE
 from admitone.finance.gateways.port import GATEWAYS, Gateways, gateways_of
 from admitone.finance.pricing.port import PROMOTIONS, NoPromotions
@@ -15,6 +16,7 @@ def wire(config: Config) -> None:
     SHOPS.wire({})
     EVIDENCE.wire({})
     PROMOTIONS.wire(NoPromotions())
+    entitlements.KINDS.wire({kind.name: kind for kind in entitlements.OWN})
 
 
 def wire_outside(config: Config, outbound: Outbound) -> None:

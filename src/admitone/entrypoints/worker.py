@@ -100,7 +100,9 @@ def assemble(
         **(services or {}),
     }
     worker = Worker(Desk(database, batcher, given), duties_of(modules), metrics, rhythm)
-    watch = Watch(database, metrics, logs_url=config.find(LOGS_URL))
+    sights = [sight for module in modules for sight in module.sights]
+    paces = [pace for module in modules for pace in module.paces]
+    watch = Watch(database, metrics, sights=sights, paces=paces, logs_url=config.find(LOGS_URL))
     return Workshop(config, modules, database, batcher, outbound, worker, watch, metrics)
 
 

@@ -236,11 +236,17 @@ class Ended(msgspec.Struct, frozen=True):
     failure: str | None = None
 
 
+class _Settled(msgspec.Struct, frozen=True):
+    payment: PaymentId
+
+
 async def settle(tx: Tx, ended: Mapping[UUID, Ended], to: RefundState) -> None:
-    """What payments say became of them."""
+    """What payments say became of them. Their payments are held, as when they were ordered: whoever gives what was
+    paid for holds the payment too, and sees either what goes back or that it did."""
     arrived = to is RefundState.SUCCEEDED
     among = [RefundState.PENDING, RefundState.FAILED if arrived else RefundState.SUCCEEDED]
     before = await store.find_refunds(tx, ended)
+    await payments.lock_payments(tx, [_Settled(PaymentId(each.payment_id)) for each in before.values()])
     moved = await store.move_refunds(tx, {own: each.failure for own, each in ended.items()}, to, among)
     lines = await store.find_lines(tx, moved)
     for own in sorted(moved):

@@ -92,6 +92,14 @@ class Request(msgspec.Struct, frozen=True):
     """Of pieces: less, if less is left than they cost."""
 
 
+class GoneBack(msgspec.Struct, frozen=True):
+    """How many pieces of a payment's lines went back."""
+
+    gone: dict[str, int] = {}
+    whole_gone: bool = False
+    """A cancellation gave all that was left of it back."""
+
+
 class Refund(msgspec.Struct, frozen=True):
     """A refund as its row has it."""
 

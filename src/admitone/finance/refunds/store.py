@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from admitone.finance.refunds.model import Reason, Refund, RefundLine, RefundState
+from admitone.finance.refunds.model import GoneBack, Reason, Refund, RefundLine, RefundState
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Record, Tx
 from admitone.kernel.statements import Insert
@@ -83,6 +83,16 @@ LIST_REFUNDS_IN = f"""
 """  # noqa: S608, of constants
 
 
+LIST_OF_PAYMENT = f"""
+    SELECT {COLUMNS}
+      FROM refunds.refund
+     WHERE organization_id = $1
+       AND payment_id = $2
+     ORDER BY id
+     LIMIT $3
+"""  # noqa: S608, of constants
+
+
 LIST_PLANNED = f"""
     SELECT {COLUMNS}
       FROM refunds.refund
@@ -112,6 +122,21 @@ COUNT_GONE = """
      WHERE r.organization_id = $1
        AND r.payment_id = ANY($2::uuid[])
        AND r.state IN ('PENDING', 'SUCCEEDED')
+     GROUP BY r.payment_id, l.line_key
+"""
+
+
+# Those that arrived; a cancellation is for all that was left, and has no lines.
+FIND_GONE_BACK = """
+    SELECT r.payment_id, l.line_key, sum(l.quantity)::bigint AS quantity
+      FROM refunds.refund AS r
+      LEFT JOIN refunds.refund_line AS l
+        ON l.organization_id = r.organization_id
+       AND l.refund_id = r.id
+     WHERE r.organization_id = $1
+       AND r.payment_id = ANY($2::uuid[])
+       AND r.state = 'SUCCEEDED'
+       AND (l.line_key IS NOT NULL OR r.cancellation_id IS NOT NULL)
      GROUP BY r.payment_id, l.line_key
 """
 
@@ -156,6 +181,11 @@ async def list_refunds(tx: Tx, before: UUID, state: RefundState | None, limit: i
     return [_refund(row) for row in await tx.fetch(LIST_REFUNDS_IN, before, state.value, limit)]
 
 
+async def list_of_payment(tx: Tx, payment: PaymentId, limit: int) -> list[Refund]:
+    """The first one first."""
+    return [_refund(row) for row in await tx.fetch(LIST_OF_PAYMENT, payment.uuid, limit)]
+
+
 async def list_planned(tx: Tx, cancellation: UUID, after: UUID, limit: int) -> list[Refund]:
     """Of a cancellation, in the order of their payments, whatever became of them."""
     return [_refund(row) for row in await tx.fetch(LIST_PLANNED, cancellation, after, limit)]
@@ -171,6 +201,19 @@ async def count_gone(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId,
     for row in await tx.fetch(COUNT_GONE, sorted(each.uuid for each in payments)):
         gone[PaymentId(row["payment_id"])][row["line_key"]] = row["quantity"]
     return gone
+
+
+async def find_gone_back(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, GoneBack]:
+    """Of each, what arrived."""
+    gone: dict[PaymentId, dict[str, int]] = {each: {} for each in payments}
+    whole: set[PaymentId] = set()
+    for row in await tx.fetch(FIND_GONE_BACK, sorted(each.uuid for each in payments)):
+        payment = PaymentId(row["payment_id"])
+        if row["line_key"] is None:
+            whole.add(payment)
+        else:
+            gone[payment][row["line_key"]] = row["quantity"]
+    return {each: GoneBack(gone[each], each in whole) for each in payments}
 
 
 async def find_lines(tx: Tx, refunds: Collection[UUID]) -> dict[UUID, list[RefundLine]]:

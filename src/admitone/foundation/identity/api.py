@@ -7,14 +7,22 @@ from admitone.foundation.identity.commands.claiming import guests
 from admitone.foundation.identity.commands.guest_links import GuestLink, send_guest_links
 from admitone.foundation.identity.emails import email_hashes, normalise_email
 from admitone.foundation.identity.errors import InvalidEmail, WeakPassword
-from admitone.foundation.identity.model import Prepared, Profile
+from admitone.foundation.identity.model import IdentityType, Prepared, Profile
 from admitone.foundation.identity.passwords import hash_of, refuse_weak
 from admitone.foundation.identity.resolving import resolve
-from admitone.foundation.identity.store.people import find_by_email, find_people, hashes_of, is_anybody, list_profiles
+from admitone.foundation.identity.store.people import (
+    find_by_email,
+    find_people,
+    hashes_of,
+    is_anybody,
+    list_names,
+    list_profiles,
+)
 
 __all__ = (
     "Expulsion",
     "GuestLink",
+    "IdentityType",
     "InvalidEmail",
     "NewAccount",
     "Prepared",
@@ -29,6 +37,7 @@ __all__ = (
     "hash_of",
     "hashes_of",
     "is_anybody",
+    "list_names",
     "list_profiles",
     "normalise_email",
     "refuse_weak",

@@ -10,14 +10,17 @@ however many processes see it, told as `ops.alert`, and resolved when it is over
     commands   raising and resolving, for many; `facts` is what they tell
     store      the statements, also of what is measured
     figures    one look at jobs, letters, outbox and metrics; `gauges` shows it to Prometheus
+    sights     what other packages look at, and how quick their contracts promise to be
     watch      looks every few seconds, raises and resolves
     routes     what operations can ask
 """
 
 from admitone.kernel.alerts.commands import raise_alerts, resolve_alerts
 from admitone.kernel.alerts.facts import AlertRaised, AlertResolved
-from admitone.kernel.alerts.model import ALERTS, Above, Alert, AlertClass, AlertRule, Resolution, ShareAbove
+from admitone.kernel.alerts.figures import Reading
+from admitone.kernel.alerts.model import ALERTS, Above, Alert, AlertClass, AlertRule, Level, Resolution, ShareAbove
 from admitone.kernel.alerts.runbooks import check_rules
+from admitone.kernel.alerts.sights import Gauged, Pace, Sight, Sighting
 from admitone.kernel.alerts.watch import Watch
 
 __all__ = [
@@ -28,8 +31,14 @@ __all__ = [
     "AlertRaised",
     "AlertResolved",
     "AlertRule",
+    "Gauged",
+    "Level",
+    "Pace",
+    "Reading",
     "Resolution",
     "ShareAbove",
+    "Sight",
+    "Sighting",
     "Watch",
     "check_rules",
     "raise_alerts",

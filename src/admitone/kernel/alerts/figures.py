@@ -234,6 +234,23 @@ def _of_waits(metrics: Metrics, at: datetime) -> Iterator[Reading]:
         )
 
 
+def readings_of_paces(metrics: Metrics, paces: Sequence[tuple[str, float, AlertRule]], at: datetime) -> list[Reading]:
+    """How many answers of each contract took longer than that, of this process alone."""
+    counts = {labels["contract"]: count for labels, count in _samples(metrics.latency, "_count")}
+    buckets = {
+        (labels["contract"], float(labels["le"])): count for labels, count in _samples(metrics.latency, "_bucket")
+    }
+    found = []
+    for contract, seconds, rule in paces:
+        if count := counts.get(contract, 0):
+            slow = count - buckets[contract, seconds]
+            told = (
+                f"{slow:.0f} of {count:.0f} answers of {contract} since this process began took {seconds:g} s or more"
+            )
+            found.append(Reading(rule, contract, [Tally(at, slow, count)], told))
+    return found
+
+
 def _samples(metric: MetricWrapperBase, suffix: str) -> Iterator[tuple[Mapping[str, str], float]]:
     for family in metric.collect():
         yield from ((each.labels, each.value) for each in family.samples if each.name.endswith(suffix))

@@ -4,13 +4,12 @@ Promise: a gauge shows what was measured last; what is gone is taken away, never
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from prometheus_client import CollectorRegistry, Gauge
 
 from admitone.kernel.alerts.figures import Figures
-
-Labels = tuple[str, ...]
+from admitone.kernel.alerts.sights import Gauged, Labels, Sighting
 
 
 class Gauges:
@@ -66,6 +65,20 @@ class Gauges:
 
     def show_alerts(self, seen: Mapping[Labels, float]) -> None:
         self._open.show(seen)
+
+
+class SightGauges:
+    """What sights show."""
+
+    def __init__(self, registry: CollectorRegistry, gauges: Iterable[Gauged]) -> None:
+        self._gauges = {each: _Labelled(each.name, each.about, each.labels, registry) for each in gauges}
+
+    def show(self, sightings: Iterable[Sighting]) -> None:
+        shown: dict[Gauged, Mapping[Labels, float]] = {}
+        for each in sightings:
+            shown |= each.shown
+        for gauge, labelled in self._gauges.items():
+            labelled.show(shown.get(gauge, {}))
 
 
 class _Labelled:

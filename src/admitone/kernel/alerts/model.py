@@ -81,10 +81,13 @@ class ShareAbove:
     percent: float
     seconds: float
     beyond: float | None = None
+    fewest: int = 1
+    """Of less than that nothing is said."""
 
     def __str__(self) -> str:
         of = f" beyond {self.beyond:g} s" if self.beyond is not None else ""
-        return f"> {self.percent:g} %{of} within {self.seconds:g} s"
+        least = f" of at least {self.fewest}" if self.fewest > 1 else ""
+        return f"> {self.percent:g} %{of}{least} within {self.seconds:g} s"
 
 
 Threshold = Above | ShareAbove

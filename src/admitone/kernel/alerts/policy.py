@@ -37,7 +37,7 @@ def _share_is_above(threshold: ShareAbove, tallies: Sequence[Tally]) -> bool:
     assert isinstance(base, Tally)
     counted, bad = latest.all - base.all, latest.bad - base.bad
     # Not as a quotient: 3 of 100 is exactly 3 %, and must not be above it by the last bit of a float.
-    return counted > 0 and bad * 100 > threshold.percent * counted
+    return counted >= threshold.fewest and bad * 100 > threshold.percent * counted
 
 
 def still_needed(threshold: Threshold, samples: Sequence[Sample]) -> Sequence[Sample]:

@@ -20,10 +20,19 @@ from uuid import UUID
 
 from admitone.kernel.alerts import rules
 from admitone.kernel.alerts.commands import raise_alerts, resolve_unseen
-from admitone.kernel.alerts.figures import MEASURING, Figures, Reading, measure, readings_of, readings_of_metrics
-from admitone.kernel.alerts.gauges import Gauges
+from admitone.kernel.alerts.figures import (
+    MEASURING,
+    Figures,
+    Reading,
+    measure,
+    readings_of,
+    readings_of_metrics,
+    readings_of_paces,
+)
+from admitone.kernel.alerts.gauges import Gauges, SightGauges
 from admitone.kernel.alerts.model import ALERTS, Alert, AlertClass, Level, Sample
 from admitone.kernel.alerts.policy import breached, still_needed
+from admitone.kernel.alerts.sights import Pace, Sight, Sighting
 from admitone.kernel.config import Key
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.errors import Unavailable
@@ -56,12 +65,20 @@ class Watch:
         database: Database,
         metrics: Metrics,
         *,
+        sights: Sequence[Sight] = (),
+        paces: Sequence[Pace] = (),
         logs_url: str | None = None,
         clock: Callable[[], datetime] = _now,
     ) -> None:
         self._database = database
         self._metrics = metrics
         self._gauges = Gauges(metrics.registry)
+        self._sights = tuple(sights)
+        self._seen: dict[str, tuple[datetime, Sighting]] = {}
+        self._sight_gauges = SightGauges(metrics.registry, [gauge for each in sights for gauge in each.gauges])
+        self._paces = [(each.contract, each.seconds, each.rule) for each in paces]
+        of_packages = [*(rule for each in sights for rule in each.rules), *(each.rule for each in paces)]
+        self._rules = (*rules.RULES, *of_packages)
         self._logs_url = logs_url or f"correlationId={CORRELATION}"
         self._clock = clock
         self._process = f"{socket.gethostname()}:{os.getpid()}"
@@ -94,10 +111,14 @@ class Watch:
         at = self._clock()
         figures = await self._measure()
         readings = [*readings_of_metrics(self._metrics, at), self._reading_of_database(at, up=figures is not None)]
+        readings += readings_of_paces(self._metrics, self._paces, at)
         self._gauges.show_database(up=figures is not None)
         if figures:
             self._gauges.show(figures)
             readings += readings_of(figures)
+            sightings = [await self._see(sight, at) for sight in self._sights]
+            self._sight_gauges.show(sightings)
+            readings += [reading for each in sightings for reading in each.readings]
         alerts = self._judge(readings, correlation, keep=figures is None)
         self._gauges.show_alerts(Counter((alert.rule.name, alert.rule.alert_class.value) for alert in alerts))
         if not (figures and await self._tell(alerts)):
@@ -111,6 +132,21 @@ class Watch:
         except (Unavailable, TimeoutError):
             logger().error("watch.database_away")
             return None
+
+    async def _see(self, sight: Sight, at: datetime) -> Sighting:
+        """What it shows now, or showed a moment ago."""
+        seen_at, seen = self._seen.get(sight.name, (None, Sighting()))
+        if seen_at is not None and timedelta(0) <= at - seen_at < timedelta(seconds=sight.every_seconds):
+            return seen
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                seen = await self._database.read(MEASURING, sight.look)
+        except (Unavailable, TimeoutError):
+            logger().error("watch.database_away")
+        except Exception:  # noqa: BLE001  Whoever cannot see one thing still sees the others.
+            logger().exception("watch.blind", sight=sight.name)
+        self._seen[sight.name] = (at, seen)
+        return seen
 
     def _reading_of_database(self, at: datetime, *, up: bool) -> Reading:
         return Reading(rules.DATABASE_DOWN, self._process, [Level(at, not up)], "the database does not answer")
@@ -146,7 +182,7 @@ class Watch:
             opened = await raise_alerts(tx, alerts)
             # After an outage nobody was seen for a while, and others may not have looked again yet: give them a round.
             steady = self._told_at is not None and tx.now - self._told_at < QUIET
-            ended = await resolve_unseen(tx, rules.RULES, tx.now - QUIET) if steady else []
+            ended = await resolve_unseen(tx, self._rules, tx.now - QUIET) if steady else []
             return opened, ended, tx.now
 
         try:

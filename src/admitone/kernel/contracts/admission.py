@@ -43,7 +43,8 @@ class Admission:
     ) -> tuple[Caller, Granted]:
         """The caller, if it may, and what it was granted."""
         contract = self._contract
-        caller = Caller(None, incoming.correlation_id, None, incoming.device, incoming.address)
+        device = incoming.device or (contract.device(request) if contract.device else None)
+        caller = Caller(None, incoming.correlation_id, None, device, incoming.address)
         if contract.audience is Audience.INTERNAL:
             refuse_outsiders(incoming, self._internal_secret)
         elif not contract.is_safe and (contract.sets_cookies or b"authorization" not in incoming.headers):
@@ -55,8 +56,8 @@ class Admission:
         granted = await self._authority.ask(self._ask(incoming, request, organization, caller))
         if organization is not None and granted.organization != organization:
             raise AssertionError(f"{contract.id}: asked for {organization}, granted for {granted.organization}")
-        device = granted.device or caller.device
-        return Caller(granted.identity, caller.correlation_id, None, device, caller.address), granted
+        proved = granted.device or caller.device
+        return Caller(granted.identity, caller.correlation_id, None, proved, caller.address), granted
 
     def _ask(self, incoming: Incoming, request: Any, organization: OrganizationId | None, caller: Caller) -> Ask:
         contract = self._contract

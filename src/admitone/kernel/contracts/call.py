@@ -5,7 +5,7 @@ idempotency key and correlation id, and is waited for no longer than the contrac
 runs even when nobody waits any more.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -23,6 +23,7 @@ from admitone.kernel.idempotency import Keyed
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.limits import Hit
 from admitone.kernel.patience import Patience
+from admitone.kernel.polls import Polls, Question
 from admitone.kernel.scope import Caller, IdentityScope, PeopleScope, PlatformScope, Scope
 from admitone.kernel.words import Language, Words, choose
 
@@ -66,6 +67,7 @@ class Ground:
     batcher: Batcher
     patience: Patience
     count: Callable[..., Awaitable[None]]
+    polls: Polls
 
 
 class Call:
@@ -138,15 +140,17 @@ class Call:
         self, command: Command[Any, Input, Outcome], each: Input, *, scope: WritingScope | None = None
     ) -> Outcome:
         """Run the command for this input, together with whoever calls it at the same time."""
-        submitted = self._ground.batcher.submit(command, scope or self._own_scope(), each, self._keyed(command))
-        return await self._answered(submitted)
+        scope = scope or self._own_scope()
+        keyed = self._keyed(command, scope)
+        return await self._answered(self._ground.batcher.submit(command, scope, each, keyed), keyed)
 
     async def run(
         self, command: Command[Any, Input, Outcome], each: Input, *, scope: WritingScope | None = None
     ) -> Outcome:
         """Run the command for this input alone."""
-        submitted = self._ground.batcher.run_one(command, scope or self._own_scope(), each, self._keyed(command))
-        return await self._answered(submitted)
+        scope = scope or self._own_scope()
+        keyed = self._keyed(command, scope)
+        return await self._answered(self._ground.batcher.run_one(command, scope, each, keyed), keyed)
 
     async def read(
         self,
@@ -161,13 +165,19 @@ class Call:
         except TimeoutError:
             raise Unavailable() from None
 
-    async def _answered(self, submitted: Awaitable[Answered[Outcome]]) -> Outcome:
+    def follow(self, *questions: Question) -> AsyncIterator[tuple[Any, ...]]:
+        """What each query says now, with what it takes, and whenever one says something else; whoever follows the same
+        shares the asking."""
+        return self._ground.polls.follow(self._reading_scope(), *questions)
+
+    async def _answered(self, submitted: Awaitable[Answered[Outcome]], keyed: Keyed | None) -> Outcome:
         try:
             answered = await self._ground.patience.within(self.contract.wait_seconds, submitted)
         except TimeoutError:
             raise OutcomeUnknown() from None
-        # A handler may run two commands; the answer is a repetition only when both are.
-        self.replayed = answered.replayed and self.replayed is not False
+        if keyed is not None:
+            # A handler may run two commands; the answer is a repetition only when both are.
+            self.replayed = answered.replayed and self.replayed is not False
         return answered.outcome
 
     def _own_scope(self) -> Scope:
@@ -180,15 +190,18 @@ class Call:
             return IdentityScope(self.identity)
         return self._own_scope()
 
-    def _keyed(self, command: Command[Any, Any, Any]) -> Keyed | None:
-        if self.contract.idempotent_by is None:
+    def _keyed(self, command: Command[Any, Any, Any], scope: WritingScope) -> Keyed | None:
+        # The platform is no organisation, and keeps no answers: what is counted there is counted again.
+        if self.contract.idempotent_by is None or isinstance(scope, PlatformScope):
             return None
         if command.name in self._under_key:
             raise TypeError(f"{self.contract.id} runs {command.name} twice under one key; give it both inputs at once")
         self._under_key.add(command.name)
+        # Where devices are told apart each has keys of its own: what one was answered is no answer for another.
+        device = f"/{self.caller.device}" if self.contract.device else ""
         return Keyed.of(
             contract=f"{self.contract.id}:{command.name}",
-            caller=self.caller.key,
+            caller=self.caller.key + device,
             key=getattr(self._request, self.contract.fields[self.contract.idempotent_by].name),
             request=to_canonical(self._request) + self._incoming.body,
         )

@@ -67,6 +67,8 @@ class Contract:
     """For people whose e-mail address is confirmed (IDN-016)."""
     step_up: bool = False
     """For people who proved a moment ago that it is them, and who say why (ORG-024)."""
+    device: Callable[[Any], str | None] | None = None
+    """Where the request says from which device it comes, if no header did."""
     recognizes: bool = False
     """A public contract that wants to know who is signed in; others never look at credentials."""
 

@@ -28,6 +28,7 @@ from admitone.kernel.db import Database
 from admitone.kernel.errors import Malformed, OutcomeUnknown, Refusal, Unavailable
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.patience import Patience
+from admitone.kernel.polls import Polls
 from admitone.kernel.scope import Caller
 from admitone.kernel.telemetry import Metrics, bind, logger
 
@@ -101,7 +102,7 @@ class Edge:
             for contract in self.contracts
         }
         self._audit = audit
-        self._ground = Ground(database, batcher, Patience(), authority.count)
+        self._ground = Ground(database, batcher, Patience(), authority.count, Polls(database))
         self._observer = Observer(metrics, request_log)
         self._log = logger()
         self._proxies = Proxies(trusted_proxies)

@@ -45,6 +45,13 @@ FIND_PROFILES = """
      WHERE identity_id = ANY($1::uuid[])
 """
 
+FIND_NAMES = """
+    SELECT identity_id, display_name
+      FROM identity.profile
+     WHERE identity_id = ANY($1::uuid[])
+       AND display_name IS NOT NULL
+"""
+
 FIND_HASHES = "SELECT identity_id, hash FROM identity.email_hash WHERE identity_id = ANY($1::uuid[])"
 
 FIND_ANYBODY = "SELECT id FROM identity.identity ORDER BY id LIMIT 1"
@@ -275,6 +282,12 @@ async def find_people(tx: PeopleTx, identities: Sequence[IdentityId]) -> dict[Id
 async def list_profiles(tx: PeopleTx, identities: Sequence[IdentityId]) -> dict[IdentityId, Profile]:
     rows = await tx.fetch(FIND_PROFILES, [each.uuid for each in identities]) if identities else []
     return {IdentityId(row["identity_id"]): _profile(row) for row in rows}
+
+
+async def list_names(tx: PeopleTx, identities: Sequence[IdentityId]) -> dict[IdentityId, str]:
+    """What those are called who said so; no address is opened for it."""
+    rows = await tx.fetch(FIND_NAMES, [each.uuid for each in identities]) if identities else []
+    return {IdentityId(row["identity_id"]): row["display_name"] for row in rows}
 
 
 def _profile(row: Record) -> Profile:

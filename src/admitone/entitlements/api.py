@@ -1,0 +1,85 @@
+"""The door for verticals: rights are given, changed and asked for here, in the caller's transaction."""
+
+from admitone.entitlements.codes import digest_of
+from admitone.entitlements.commands.changing import (
+    Disowning,
+    Relaxing,
+    Release,
+    Rescheduling,
+    Revoking,
+    Suspension,
+    Transfer,
+    relax,
+    release,
+    reschedule,
+    revoke,
+    revoke_codes,
+    suspend,
+    transfer,
+)
+from admitone.entitlements.commands.checking_in import consume
+from admitone.entitlements.commands.granting import Activation, activate, grant
+from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound, EntitlementNotPaid
+from admitone.entitlements.kinds import TICKET, Audience, TokenKind
+from admitone.entitlements.model import (
+    CheckinPolicy,
+    Entitlement,
+    EntitlementId,
+    Grant,
+    Hold,
+    Method,
+    Place,
+    Revocation,
+    Scan,
+    Status,
+    Verdict,
+)
+from admitone.entitlements.policy import default_of, doors_of
+from admitone.entitlements.store.entitlements import find_entitlements, list_of_payments, list_of_sources
+from admitone.entitlements.store.lists import Wanted, list_rights
+
+__all__ = (
+    "TICKET",
+    "Activation",
+    "Audience",
+    "CheckinPolicy",
+    "Disowning",
+    "Entitlement",
+    "EntitlementId",
+    "EntitlementNotActive",
+    "EntitlementNotFound",
+    "EntitlementNotPaid",
+    "Grant",
+    "Hold",
+    "Method",
+    "Place",
+    "Relaxing",
+    "Release",
+    "Rescheduling",
+    "Revocation",
+    "Revoking",
+    "Scan",
+    "Status",
+    "Suspension",
+    "TokenKind",
+    "Transfer",
+    "Verdict",
+    "Wanted",
+    "activate",
+    "consume",
+    "default_of",
+    "digest_of",
+    "doors_of",
+    "find_entitlements",
+    "grant",
+    "list_of_payments",
+    "list_of_sources",
+    "list_rights",
+    "relax",
+    "release",
+    "reschedule",
+    "revoke",
+    "revoke_codes",
+    "suspend",
+    "transfer",
+)

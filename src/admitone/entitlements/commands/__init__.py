@@ -1,0 +1,1 @@
+"""What is done to rights, and at doors."""

@@ -1,0 +1,1 @@
+"""The statements of entitlements, by what they are about."""

@@ -1,0 +1,121 @@
+"""Rights and entries of one event, page by page."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+from uuid import UUID
+
+import msgspec
+
+from admitone.entitlements.model import Checkin, Entitlement, Status
+from admitone.entitlements.store.doors import CHECKIN_COLUMNS, checkin_of
+from admitone.entitlements.store.entitlements import COLUMNS, entitlement_of
+from admitone.kernel.db import Tx
+from admitone.kernel.ids import IdentityId
+
+FIRST: Final = UUID(int=0)
+LAST: Final = UUID(int=2**128 - 1)
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """Which of the rights of an event."""
+
+    event: str
+    status: Status | None = None
+    session: str | None = None
+    used: bool | None = None
+    ids: tuple[UUID, UUID] = (FIRST, LAST)
+    """Between these, both included."""
+    words: str = ""
+    """A part of the label, or the source's id."""
+
+
+class Entries(msgspec.Struct, frozen=True):
+    """Which entries of an event."""
+
+    event: str
+    counted_as: str | None = None
+    """Admitted, undone, duplicate, denied."""
+    gate: str | None = None
+    device: str | None = None
+
+
+LIST_RIGHTS = f"""
+    SELECT {COLUMNS}
+      FROM entitlements.entitlement
+     WHERE organization_id = $1
+       AND event_id = $2
+       AND id > $3
+       AND id >= $4
+       AND id <= $5
+       AND ($6::text IS NULL OR status = $6)
+       AND ($7::text IS NULL OR session_id = $7)
+       AND ($8::boolean IS NULL OR (entries > 0) = $8)
+       AND ($9 = '' OR source_id = $9 OR strpos(lower(label), lower($9)) > 0)
+     ORDER BY id
+     LIMIT $10
+"""  # noqa: S608, of constants
+
+
+LIST_LOG = f"""
+    SELECT {CHECKIN_COLUMNS}
+      FROM entitlements.checkin
+     WHERE organization_id = $1
+       AND event_id = $2
+       AND id < $3
+       AND ($4::text IS NULL
+            OR $4 = CASE WHEN action = 'UNDO' THEN 'undone'
+                         WHEN admitted THEN 'admitted'
+                         WHEN reason_code = 'CHECKIN_DUPLICATE' THEN 'duplicate'
+                         ELSE 'denied' END)
+       AND ($5::text IS NULL OR gate = $5)
+       AND ($6::text IS NULL OR device = $6)
+     ORDER BY id DESC
+     LIMIT $7
+"""  # noqa: S608, of constants
+
+
+LIST_OWNERS = """
+    SELECT id, identity_id
+      FROM entitlements.entitlement
+     WHERE organization_id = $1
+       AND event_id = $2
+       AND id > $3
+     ORDER BY id
+     LIMIT $4
+"""
+
+
+LIST_OF_OWNERS = f"""
+    SELECT {COLUMNS}
+      FROM entitlements.entitlement
+     WHERE organization_id = $1
+       AND event_id = $2
+       AND identity_id = ANY($3::uuid[])
+     ORDER BY id
+     LIMIT $4
+"""  # noqa: S608, of constants
+
+
+async def list_rights(tx: Tx, wanted: Wanted, after: UUID, most: int) -> list[Entitlement]:
+    """In the order in which they were granted."""
+    status = wanted.status.value if wanted.status else None
+    rows = await tx.fetch(
+        LIST_RIGHTS, wanted.event, after, *wanted.ids, status, wanted.session, wanted.used, wanted.words, most
+    )
+    return [entitlement_of(row) for row in rows]
+
+
+async def list_log(tx: Tx, wanted: Entries, before: UUID, most: int) -> list[Checkin]:
+    """The newest first."""
+    values = wanted.counted_as, wanted.gate, wanted.device
+    return [checkin_of(row) for row in await tx.fetch(LIST_LOG, wanted.event, before, *values, most)]
+
+
+async def list_owners(tx: Tx, event: str, after: UUID, most: int) -> list[tuple[UUID, IdentityId]]:
+    """Each right of an event with whose it is."""
+    return [(row["id"], IdentityId(row["identity_id"])) for row in await tx.fetch(LIST_OWNERS, event, after, most)]
+
+
+async def list_of_owners(tx: Tx, event: str, owners: Collection[IdentityId], most: int) -> Sequence[Entitlement]:
+    rows = await tx.fetch(LIST_OF_OWNERS, event, sorted(each.uuid for each in owners), most) if owners else []
+    return [entitlement_of(row) for row in rows]
