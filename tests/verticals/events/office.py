@@ -8,8 +8,9 @@ await office.pay(order)                        and its tickets are there
 
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from email.message import EmailMessage
 from typing import Any
 
 import httpx
@@ -23,6 +24,8 @@ from admitone.finance.gateways.sandbox.keys import Keys
 from admitone.finance.gateways.sandbox.simulator import Simulator
 from admitone.finance.sources.api import PaymentId, Source, SourceType
 from admitone.finance.sources.port import SHOPS
+from admitone.foundation.mail.model import Fate, LetterId
+from admitone.foundation.mail.postman import Postman
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Tx
 from admitone.selling.fulfilment.port import RECIPES
@@ -32,17 +35,35 @@ from admitone.verticals.events.model import Order, OrderId, Ticket
 from admitone.verticals.events.store import orders
 from admitone.verticals.events.store import tickets as ticket_store
 from tests.finance.world import SECRET, World, connect
-from tests.jobs import a_worker, until_idle
+from tests.jobs import a_worker, until
+from tests.mails import SENDER, SITE
 from tests.people import Person, a_person
 from tests.verticals.events.stage import KEYS, Stage
 
 Wanted = tuple[dict[str, Any], int]
+WAITING = """
+    SELECT (SELECT count(*) FROM kernel.job WHERE organization_id = $1 AND run_at < now() + '10 s')
+         + (SELECT count(*) FROM kernel.outbox WHERE organization_id = $1 AND published_at IS NULL)
+"""
+"""At one instant: whatever follows of something is written with its end."""
+
+
+@dataclass
+class Bag:
+    """Of a postman who keeps what he carries."""
+
+    letters: list[EmailMessage] = field(default_factory=list)
+
+    async def carry(self, letter: LetterId, message: EmailMessage) -> Fate:
+        self.letters.append(message)
+        return Fate.SENT
 
 
 @dataclass
 class Office:
     stage: Stage
     world: World
+    bag: Bag = field(default_factory=Bag)
 
     @property
     def buyer(self) -> Person:
@@ -103,8 +124,9 @@ class Office:
         await self.work()
 
     async def work(self) -> None:
-        async with a_worker(self.stage.database, duties_of(MODULES)):
-            await until_idle(self.stage.superuser, self.stage.scope)
+        postman = {Postman: Postman(self.bag, SENDER, SITE)}
+        async with a_worker(self.stage.database, duties_of(MODULES), services=postman):
+            await until(self.stage.superuser, WAITING, self.stage.scope)
 
     async def pay(self, order: dict[str, Any], **more: Any) -> PaymentId:
         payment = await self.begin(order, **more)
@@ -112,6 +134,10 @@ class Office:
         return payment
 
     # -- What there is then
+
+    def letters(self, to: str) -> list[str]:
+        """The subjects of all that somebody was written, in their order."""
+        return [str(each["Subject"]) for each in self.bag.letters if to in str(each["To"])]
 
     async def find(self, order: dict[str, Any]) -> Order:
         own = OrderId.parse(order["orderId"])

@@ -73,6 +73,21 @@ class OrderNotOpen(Conflict):
     state: str
 
 
+class TicketNotFound(NotFound):
+    """There is no such ticket in this order."""
+
+    code = "TICKET_NOT_FOUND"
+    ticket: str
+
+
+class TicketNotActive(Conflict):
+    """This ticket is not one that can be given back any more."""
+
+    code = "TICKET_NOT_ACTIVE"
+    ticket: str
+    status: str
+
+
 # -- Planning
 
 

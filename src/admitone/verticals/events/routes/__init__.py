@@ -1,6 +1,6 @@
 """Events at the edge."""
 
-from admitone.verticals.events.routes import access, guests, offering, orders, planning, public
+from admitone.verticals.events.routes import access, guests, offering, orders, planning, public, returning
 from admitone.verticals.events.routes.wires import PERMISSIONS
 
 CONTRACTS = (
@@ -10,6 +10,7 @@ CONTRACTS = (
     *public.CONTRACTS,
     *orders.CONTRACTS,
     *guests.CONTRACTS,
+    *returning.CONTRACTS,
 )
 LIMITS = (*orders.BUYING, *guests.LIMITS)
 
