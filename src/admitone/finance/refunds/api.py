@@ -1,5 +1,6 @@
 """The door for other packages: a vertical gives back what it could not deliver, or what was agreed."""
 
+from admitone.finance.refunds.calling_off import CalledOff, call_off, find_called_off
 from admitone.finance.refunds.commands import request_refunds
 from admitone.finance.refunds.model import (
     CancellationId,
@@ -23,6 +24,7 @@ __all__ = (
     "REFUND",
     "REFUSES",
     "Asked",
+    "CalledOff",
     "Cancellation",
     "CancellationId",
     "Gone",
@@ -35,6 +37,8 @@ __all__ = (
     "RefundLine",
     "RefundState",
     "Request",
+    "call_off",
+    "find_called_off",
     "find_gone_back",
     "find_lines",
     "find_refunds",

@@ -1,7 +1,7 @@
 """The manifest of refunds."""
 
 from admitone.finance.payments import facts as payments
-from admitone.finance.refunds import facts, handlers, routes, wires
+from admitone.finance.refunds import calling_off, facts, handlers, routes, wires
 from admitone.finance.refunds.cancelling import cancel
 from admitone.finance.refunds.model import REFUND
 from admitone.kernel.jobs import Subscription
@@ -20,6 +20,7 @@ MODULE = Module(
         handlers.tell_of_failure,
         handlers.seen_to,
         cancel,
+        calling_off.give_all_back,
     ),
     subscriptions=(
         Subscription(payments.RefundSettled, handlers.settled),

@@ -113,6 +113,15 @@ COUNT_PLANNED = """
 """
 
 
+COUNT_BY_STATE = """
+    SELECT state, count(*) AS refunds
+      FROM refunds.refund
+     WHERE organization_id = $1
+       AND cancellation_id = $2
+     GROUP BY state
+"""
+
+
 # Of the lines of these payments, what has gone back or is on its way.
 FIND_GONE = """
     SELECT r.payment_id, l.refund_id, l.line_key, l.quantity, l.amount_minor, l.fee_minor, l.pieces
@@ -193,6 +202,11 @@ async def list_planned(tx: Tx, cancellation: UUID, after: UUID, limit: int) -> l
 async def count_planned(tx: Tx, cancellation: UUID) -> int:
     [row] = await tx.fetch(COUNT_PLANNED, cancellation)
     return int(row["refunds"])
+
+
+async def count_by_state(tx: Tx, cancellation: UUID) -> dict[RefundState, int]:
+    rows = await tx.fetch(COUNT_BY_STATE, cancellation)
+    return {RefundState(row["state"]): row["refunds"] for row in rows}
 
 
 async def find_gone(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, dict[str, Gone]]:

@@ -105,6 +105,12 @@ class EventIsCancelled(Conflict):
     code = "EVENT_CANCELLED"
 
 
+class EventNotCancelled(Conflict):
+    """This event is not cancelled."""
+
+    code = "EVENT_NOT_CANCELLED"
+
+
 class EventIsOver(Conflict):
     """This event is over."""
 

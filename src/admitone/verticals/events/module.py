@@ -1,7 +1,7 @@
 """The manifest of events."""
 
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
-from admitone.verticals.events import announcing, following, receipts, routes, tracking
+from admitone.verticals.events import announcing, calling_off, following, receipts, refunded, routes, tracking
 from admitone.verticals.events.facts import FACTS
 from admitone.verticals.events.model import EVENT, ORDER
 from admitone.verticals.events.port import INVITES
@@ -14,11 +14,13 @@ MODULE = Module(
     permissions=routes.PERMISSIONS,
     limits=routes.LIMITS,
     facts=FACTS,
-    jobs=(*announcing.JOBS, *following.JOBS, *receipts.JOBS, *tracking.JOBS),
+    jobs=(*announcing.JOBS, *calling_off.JOBS, *following.JOBS, *receipts.JOBS, *refunded.JOBS, *tracking.JOBS),
     subscriptions=(
         *announcing.SUBSCRIPTIONS,
+        *calling_off.SUBSCRIPTIONS,
         *following.SUBSCRIPTIONS,
         *receipts.SUBSCRIPTIONS,
+        *refunded.SUBSCRIPTIONS,
         *tracking.SUBSCRIPTIONS,
     ),
     schedules=announcing.SCHEDULES,
