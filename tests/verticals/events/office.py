@@ -19,6 +19,7 @@ import httpx
 from admitone.entitlements.api import Entitlement, list_of_sources
 from admitone.entrypoints.duties import duties_of
 from admitone.entrypoints.modules import MODULES
+from admitone.finance.disputes.port import EVIDENCE
 from admitone.finance.gateways.port import GATEWAYS, Gateways
 from admitone.finance.gateways.sandbox.gateway import SandboxGateway
 from admitone.finance.gateways.sandbox.keys import Keys
@@ -31,7 +32,7 @@ from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Tx
 from admitone.selling.fulfilment.port import RECIPES
 from admitone.selling.stock import api as stock
-from admitone.verticals.events.api import BOOK, TicketShop
+from admitone.verticals.events.api import BOOK, TicketShop, TicketWitness
 from admitone.verticals.events.model import Order, OrderId, Ticket
 from admitone.verticals.events.store import orders
 from admitone.verticals.events.store import tickets as ticket_store
@@ -193,6 +194,7 @@ async def an_office(stage: Stage, batcher: Batcher, **settings: Any) -> AsyncIte
     with ExitStack() as wired:
         wired.enter_context(SHOPS.wired({SourceType.TICKET_ORDER: TicketShop()}))
         wired.enter_context(RECIPES.wired({SourceType.TICKET_ORDER: BOOK}))
+        wired.enter_context(EVIDENCE.wired({SourceType.TICKET_ORDER: TicketWitness()}))
         wired.enter_context(GATEWAYS.wired(Gateways([gateway])))
         shop: Any = None  # It sells what is on the stage.
         world = World(stage.database, batcher, simulator, gateway, shop, stage.organization, stage.owner, buyer)

@@ -2,5 +2,6 @@
 
 from admitone.verticals.events.commands.issuing import BOOK
 from admitone.verticals.events.shop import TicketShop
+from admitone.verticals.events.witness import TicketWitness
 
-__all__ = ("BOOK", "TicketShop")
+__all__ = ("BOOK", "TicketShop", "TicketWitness")

@@ -9,7 +9,7 @@ import msgspec
 
 from admitone.entitlements.api import CheckinPolicy
 from admitone.finance.sources.api import PaymentId
-from admitone.kernel.ids import Id, IdentityId, OrganizationId
+from admitone.kernel.ids import Id, IdentityId, InvalidId, OrganizationId
 from admitone.kernel.states import Lifecycle
 
 
@@ -281,6 +281,14 @@ class Ticket(msgspec.Struct, frozen=True):
     version: int
     created_at: datetime
     changed_at: datetime
+
+
+def order_id_of(source: str) -> OrderId | None:
+    """As finance knows an order; none, if it is something that somebody made up."""
+    try:
+        return OrderId.parse(source)
+    except InvalidId:
+        return None
 
 
 def emission_key(order: OrderId, ticket_type: TicketTypeId, index: int, session: SessionId | None = None) -> str:
