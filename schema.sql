@@ -2803,9 +2803,11 @@ CREATE TABLE refunds.refund_line (
     quantity integer NOT NULL,
     amount_minor bigint NOT NULL,
     fee_minor bigint NOT NULL,
+    pieces integer[] DEFAULT '{}'::integer[] NOT NULL,
     CONSTRAINT refund_line_amount_minor_check CHECK ((amount_minor >= 0)),
     CONSTRAINT refund_line_fee_minor_check CHECK ((fee_minor >= 0)),
     CONSTRAINT refund_line_line_key_check CHECK (((length(line_key) >= 1) AND (length(line_key) <= 200))),
+    CONSTRAINT refund_line_pieces_check CHECK ((cardinality(pieces) <= quantity)),
     CONSTRAINT refund_line_quantity_check CHECK ((quantity > 0))
 );
 ALTER TABLE ONLY refunds.refund_line FORCE ROW LEVEL SECURITY;

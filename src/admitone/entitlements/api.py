@@ -40,6 +40,7 @@ from admitone.entitlements.model import (
 from admitone.entitlements.pictures import png, svg
 from admitone.entitlements.policy import default_of, doors_of, seen_as
 from admitone.entitlements.showing import Shown, show
+from admitone.entitlements.store.doors import Entry, list_standing
 from admitone.entitlements.store.entitlements import find_claimed, find_entitlements, list_of_payments, list_of_sources
 from admitone.entitlements.store.lists import Wanted, list_rights, sum_pieces
 
@@ -54,6 +55,7 @@ __all__ = (
     "EntitlementNotActive",
     "EntitlementNotFound",
     "EntitlementNotPaid",
+    "Entry",
     "Found",
     "Grant",
     "Hold",
@@ -86,6 +88,7 @@ __all__ = (
     "list_of_payments",
     "list_of_sources",
     "list_rights",
+    "list_standing",
     "note",
     "png",
     "relax",

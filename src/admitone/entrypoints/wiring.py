@@ -11,7 +11,7 @@ from admitone.kernel.config import Config
 from admitone.kernel.crypto import KEYRING
 from admitone.kernel.outbound import Outbound
 from admitone.selling.fulfilment.port import RECIPES
-from admitone.verticals.events.api import BOOK, TicketShop
+from admitone.verticals.events.api import BOOK, TicketShop, TicketWitness
 from admitone.verticals.events.port import INVITES, NoInvites
 
 
@@ -20,7 +20,7 @@ def wire(config: Config) -> None:
     SHOPS.wire({SourceType.TICKET_ORDER: TicketShop()})
     RECIPES.wire({SourceType.TICKET_ORDER: BOOK})
     INVITES.wire(NoInvites())
-    EVIDENCE.wire({})
+    EVIDENCE.wire({SourceType.TICKET_ORDER: TicketWitness()})
     PROMOTIONS.wire(NoPromotions())
     entitlements.KINDS.wire({kind.name: kind for kind in entitlements.OWN})
 

@@ -6,6 +6,7 @@ order = await office.order(event, (kind, 2))
 await office.pay(order)                        and its tickets are there
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ import httpx
 from admitone.entitlements.api import Entitlement, list_of_sources
 from admitone.entrypoints.duties import duties_of
 from admitone.entrypoints.modules import MODULES
+from admitone.finance.disputes.port import EVIDENCE
 from admitone.finance.gateways.port import GATEWAYS, Gateways
 from admitone.finance.gateways.sandbox.gateway import SandboxGateway
 from admitone.finance.gateways.sandbox.keys import Keys
@@ -29,11 +31,12 @@ from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Tx
 from admitone.selling.fulfilment.port import RECIPES
 from admitone.selling.stock import api as stock
-from admitone.verticals.events.api import BOOK, TicketShop
+from admitone.verticals.events.api import BOOK, TicketShop, TicketWitness
 from admitone.verticals.events.model import Order, OrderId, Ticket
 from admitone.verticals.events.store import orders
 from admitone.verticals.events.store import tickets as ticket_store
 from tests.finance.world import SECRET, World, connect
+from tests.foundation.organizations.clubs import mailed
 from tests.jobs import a_worker, until
 from tests.people import Person, a_person
 from tests.verticals.events.stage import KEYS, Stage
@@ -52,6 +55,11 @@ UNDONE = """
 """
 """In one look: what one job ends with is another's beginning."""
 Wanted = tuple[dict[str, Any], int]
+PUT_OFF = """
+    SELECT (SELECT count(*) FROM kernel.job WHERE organization_id = $1 AND kind <> 'mail.deliver')
+         + (SELECT count(*) FROM kernel.outbox WHERE organization_id = $1 AND published_at IS NULL)
+"""
+SOONER = "UPDATE kernel.job SET run_at = now() WHERE organization_id = $1 AND worker IS NULL AND run_at > now()"
 
 
 @dataclass
@@ -120,9 +128,20 @@ class Office:
         await self.world.clerk.ask(self.stage.organization, payment, self.buyer.caller)
         await self.work()
 
-    async def work(self) -> None:
+    async def work(self, *, hurry: bool = False) -> None:
+        async with self.working(hurry=hurry):
+            pass
+
+    @asynccontextmanager
+    async def working(self, *, waits: bool = True, hurry: bool = False) -> AsyncIterator[None]:
+        """While it lasts and until nothing is left to do; in a hurry nothing is put off either."""
         async with a_worker(self.stage.database, DUTIES):
-            await until(self.stage.superuser, UNDONE, self.stage.scope)
+            yield
+            while hurry and await self.stage.superuser.fetchval(PUT_OFF, self.stage.organization.uuid):
+                await self.stage.superuser.execute(SOONER, self.stage.organization.uuid)
+                await asyncio.sleep(0.05)
+            if waits:
+                await until(self.stage.superuser, UNDONE, self.stage.scope)
 
     async def pay(self, order: dict[str, Any], **more: Any) -> PaymentId:
         payment = await self.begin(order, **more)
@@ -130,6 +149,11 @@ class Office:
         return payment
 
     # -- What there is then
+
+    async def letters(self, to: str) -> list[str]:
+        """The templates of all that somebody was written, in their order."""
+        posted = await mailed(self.stage.superuser, self.stage.organization)
+        return [each.template for each in posted if each.to == to]
 
     async def find(self, order: dict[str, Any]) -> Order:
         own = OrderId.parse(order["orderId"])
@@ -167,6 +191,7 @@ async def an_office(stage: Stage, batcher: Batcher, **settings: Any) -> AsyncIte
     with ExitStack() as wired:
         wired.enter_context(SHOPS.wired({SourceType.TICKET_ORDER: TicketShop()}))
         wired.enter_context(RECIPES.wired({SourceType.TICKET_ORDER: BOOK}))
+        wired.enter_context(EVIDENCE.wired({SourceType.TICKET_ORDER: TicketWitness()}))
         wired.enter_context(GATEWAYS.wired(Gateways([gateway])))
         shop: Any = None  # It sells what is on the stage.
         world = World(stage.database, batcher, simulator, gateway, shop, stage.organization, stage.owner, buyer)

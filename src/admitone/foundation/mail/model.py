@@ -53,6 +53,7 @@ class Template(StrEnum):
     CHANGE_EMAIL_TAKEN = "change_email_taken"
     ORDER_RECEIPT = "order_receipt"
     ORDER_RETURNED = "order_returned"
+    EVENT_CANCELLED = "event_cancelled"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from admitone.verticals.events.commands.planning import Draft, Publishing, draft
 from admitone.verticals.events.model import About, AccessPolicy, EventId, Schedule, TicketTypeId, Venue
 from admitone.verticals.events.shop import TicketShop
 from admitone.verticals.events.store.events import find_events
+from admitone.verticals.events.witness import TicketWitness
 
 __all__ = (
     "BOOK",
@@ -20,6 +21,7 @@ __all__ = (
     "Terms",
     "TicketShop",
     "TicketTypeId",
+    "TicketWitness",
     "Venue",
     "draft",
     "find_events",

@@ -85,6 +85,21 @@ class OrderNotPaid(Conflict):
     code = "ORDER_NOT_PAID"
 
 
+class TicketNotFound(NotFound):
+    """There is no such ticket in this order."""
+
+    code = "TICKET_NOT_FOUND"
+    ticket: str
+
+
+class TicketNotActive(Conflict):
+    """This ticket is not one that can be given back any more."""
+
+    code = "TICKET_NOT_ACTIVE"
+    ticket: str
+    status: str
+
+
 # -- Planning
 
 
@@ -100,6 +115,12 @@ class EventIsCancelled(Conflict):
     """This event is cancelled."""
 
     code = "EVENT_CANCELLED"
+
+
+class EventNotCancelled(Conflict):
+    """This event is not cancelled."""
+
+    code = "EVENT_NOT_CANCELLED"
 
 
 class EventIsOver(Conflict):

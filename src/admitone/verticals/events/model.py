@@ -9,7 +9,7 @@ import msgspec
 
 from admitone.entitlements.api import CheckinPolicy
 from admitone.finance.sources.api import PaymentId
-from admitone.kernel.ids import Id, IdentityId, OrganizationId
+from admitone.kernel.ids import Id, IdentityId, InvalidId, OrganizationId
 from admitone.kernel.states import Lifecycle
 
 
@@ -286,6 +286,14 @@ class Ticket(msgspec.Struct, frozen=True):
     def name(self) -> tuple[str, str, int]:
         """As its rights say of which piece they are."""
         return str(self.order_id), str(self.ticket_type), self.emission_index
+
+
+def order_id_of(source: str) -> OrderId | None:
+    """As finance knows an order; none, if it is something that somebody made up."""
+    try:
+        return OrderId.parse(source)
+    except InvalidId:
+        return None
 
 
 def emission_key(order: OrderId, ticket_type: TicketTypeId, index: int, session: SessionId | None = None) -> str:

@@ -1,7 +1,16 @@
 """The manifest of events."""
 
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
-from admitone.verticals.events import announcing, following, receipts, reconciling, routes, tracking
+from admitone.verticals.events import (
+    announcing,
+    calling_off,
+    following,
+    receipts,
+    reconciling,
+    refunded,
+    routes,
+    tracking,
+)
 from admitone.verticals.events.facts import FACTS
 from admitone.verticals.events.model import EVENT, ORDER
 from admitone.verticals.events.port import INVITES
@@ -14,12 +23,22 @@ MODULE = Module(
     permissions=routes.PERMISSIONS,
     limits=routes.LIMITS,
     facts=FACTS,
-    jobs=(*announcing.JOBS, *following.JOBS, *receipts.JOBS, *reconciling.JOBS, *tracking.JOBS),
+    jobs=(
+        *announcing.JOBS,
+        *calling_off.JOBS,
+        *following.JOBS,
+        *receipts.JOBS,
+        *reconciling.JOBS,
+        *refunded.JOBS,
+        *tracking.JOBS,
+    ),
     subscriptions=(
         *announcing.SUBSCRIPTIONS,
+        *calling_off.SUBSCRIPTIONS,
         *following.SUBSCRIPTIONS,
         *receipts.SUBSCRIPTIONS,
         *reconciling.SUBSCRIPTIONS,
+        *refunded.SUBSCRIPTIONS,
         *tracking.SUBSCRIPTIONS,
     ),
     schedules=(*announcing.SCHEDULES, *reconciling.SCHEDULES),

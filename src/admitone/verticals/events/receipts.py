@@ -1,4 +1,4 @@
-"""What buyers are written: that their tickets are there, or that their money goes back.
+"""What buyers are written: that their tickets are there, that their money goes back, or that nothing takes place.
 
 Promise (FUL-010, EVT-025): one letter for each, posted with the end of its job; it carries a link and never a code. A
 guest's link leads to the tickets of that order until its doors close; if none can be made, the letter goes all the
@@ -7,6 +7,8 @@ same.
 
 from typing import Final
 from zoneinfo import ZoneInfo
+
+import msgspec
 
 from admitone.finance.payments import api as payments
 from admitone.foundation.identity.api import Profile, list_profiles, resolve
@@ -22,7 +24,7 @@ from admitone.kernel.scope import PeopleScope
 from admitone.kernel.telemetry import logger
 from admitone.kernel.words import Language, Words
 from admitone.verticals.events.facts import OrderFulfilled, OrderReturned
-from admitone.verticals.events.model import Event, OrderId
+from admitone.verticals.events.model import Event, EventId, OrderId
 from admitone.verticals.events.policy import closes_at
 from admitone.verticals.events.store import events as store
 from admitone.verticals.events.store import guest_links, orders
@@ -79,6 +81,32 @@ async def tell_returned(desk: Desk, told: Delivered[OrderReturned]) -> Finish | 
     return post
 
 
+class CalledOff(msgspec.Struct, frozen=True):
+    """Whoever placed this has tickets for what does not take place."""
+
+    order_id: OrderId
+    event_id: EventId
+    buyer_id: IdentityId
+
+
+@errand("events.tell_called_off", lane=LETTERS, priority=Priority.NOTICE)
+async def tell_called_off(desk: Desk, told: Delivered[CalledOff]) -> Finish | None:
+    about = told.payload
+    profile = await desk.database.read(PEOPLE, _profile_of, about.buyer_id)
+    if profile is None:
+        return None
+
+    async def post(tx: Tx) -> None:
+        order = (await orders.find_orders(tx, [about.order_id]))[about.order_id]
+        event = (await store.find_events(tx, [about.event_id]))[about.event_id]
+        words = Words(Language(order.language))
+        when = words.moment(event.starts_at, ZoneInfo(event.time_zone))
+        values = {"event": event.title, "when": when, "order": str(order.id)}
+        await mail.post(tx, [Letter(told.caller, profile.email, Template.EVENT_CANCELLED, words.language, values)])
+
+    return post
+
+
 async def _profile_of(tx: PeopleTx, buyer: IdentityId) -> Profile | None:
     """Of the guest, or of the user that the guest is by now."""
     user = (await resolve(tx, [buyer])).get(buyer)
@@ -99,5 +127,5 @@ async def _guest_link(tx: Tx, order: OrderId, event: Event) -> str:
     return NOWHERE_ELSE
 
 
-JOBS: Final = (send_receipt, tell_returned)
+JOBS: Final = (send_receipt, tell_returned, tell_called_off)
 SUBSCRIPTIONS: Final = (Subscription(OrderFulfilled, send_receipt), Subscription(OrderReturned, tell_returned))

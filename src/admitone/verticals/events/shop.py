@@ -6,9 +6,16 @@ from admitone.finance.payments.api import SourceNotSold
 from admitone.finance.sources.port import Guard, Line, Offer, Wanted
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
-from admitone.kernel.ids import InvalidId
 from admitone.verticals.events import sales
-from admitone.verticals.events.model import AccessPolicy, Event, Order, OrderId, OrderState, TicketType, TicketTypeId
+from admitone.verticals.events.model import (
+    AccessPolicy,
+    Event,
+    Order,
+    OrderState,
+    TicketType,
+    TicketTypeId,
+    order_id_of,
+)
 from admitone.verticals.events.store import events as store
 from admitone.verticals.events.store import orders
 
@@ -17,7 +24,7 @@ class TicketShop:
     """Offers orders that are open, to whoever placed them, for as long as they are kept."""
 
     async def offer(self, tx: Tx, wanted: Sequence[Wanted]) -> Sequence[Offer | Refusal]:
-        ids = [_order_id(each.source.id) for each in wanted]
+        ids = [order_id_of(each.source.id) for each in wanted]
         placed = await orders.find_orders(tx, {own for own in ids if own})
         events = {each.event_id for each in placed.values()}
         known = await store.find_events(tx, events)
@@ -32,13 +39,6 @@ class TicketShop:
                 continue
             offers.append(_offer(each, order, event, policies[event.id], types))
         return offers
-
-
-def _order_id(text: str) -> OrderId | None:
-    try:
-        return OrderId.parse(text)
-    except InvalidId:
-        return None
 
 
 def _offer(

@@ -10,6 +10,7 @@ from admitone.verticals.events.routes import (
     planning,
     public,
     reports,
+    returning,
     seats,
 )
 from admitone.verticals.events.routes.wires import PERMISSIONS
@@ -25,6 +26,7 @@ CONTRACTS = (
     *reports.CONTRACTS,
     *attendees.CONTRACTS,
     *invoices.CONTRACTS,
+    *returning.CONTRACTS,
 )
 LIMITS = (*orders.BUYING, *guests.LIMITS, *attendees.LIMITS)
 

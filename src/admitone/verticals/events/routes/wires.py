@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from admitone.entitlements.api import CheckinPolicy, Method
+from admitone.finance.refunds.api import FINANCE_REFUNDS_RW
 from admitone.kernel.contracts import Audience, Contract, Instant, Wire
 from admitone.kernel.ids import OrganizationId
 from admitone.selling.stock.api import PoolId
@@ -26,7 +27,7 @@ from admitone.verticals.events.policy import TOKEN_HOURS
 
 EVENTS_R: Final = "EVENTS_R"
 EVENTS_RW: Final = "EVENTS_RW"
-PERMISSIONS: Final = (EVENTS_R, EVENTS_RW)
+PERMISSIONS: Final = (EVENTS_R, EVENTS_RW, FINANCE_REFUNDS_RW)
 
 # On one line: a title that could begin another would be one property more in a calendar.
 LINE: Final = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$(?!\n)"

@@ -118,6 +118,17 @@ HAND_OVER = """
 """
 
 
+LIST_OF_EVENT = f"""
+    SELECT {COLUMNS}
+      FROM events.ticket_order
+     WHERE organization_id = $1
+       AND event_id = $2
+       AND id > $3
+     ORDER BY id
+     LIMIT $4
+"""  # noqa: S608, of constants
+
+
 LIST_OWN = f"""
     SELECT {COLUMNS}
       FROM events.ticket_order
@@ -169,6 +180,11 @@ async def find_by_keys(tx: Tx, keys: Collection[tuple[IdentityId, str]]) -> dict
     rows = await tx.fetch(FIND_BY_KEYS, sorted({own.uuid for own, _ in keys}), sorted({key for _, key in keys}))
     wanted = [row for row in rows if (IdentityId(row["identity_id"]), row["key"]) in keys]
     return {(each.buyer, each.key): each for each in (await _with_lines(tx, wanted)).values()}
+
+
+async def list_of_event(tx: Tx, event: EventId, after: UUID, limit: int) -> list[Order]:
+    """The first one first; without their lines."""
+    return [order_of(row) for row in await tx.fetch(LIST_OF_EVENT, event.uuid, after, limit)]
 
 
 async def lock_orders(tx: Tx, inputs: Sequence[Input], whose: Callable[[Input], OrderId]) -> dict[OrderId, Order]:
