@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ from admitone.finance.gateways.sandbox.faults import Faults
 from admitone.finance.payments import errands
 from admitone.finance.payments.asking import Clerk
 from admitone.finance.payments.commands.receipts import Decision
+from admitone.finance.payments.errors import NotReturnable
 from admitone.finance.sources.api import PaymentId
 from admitone.finance.webhooks.polling import poll
 from admitone.kernel.ids import OrganizationId
@@ -168,7 +170,8 @@ async def _see_to_the_dead(market: Market, books: asyncpg.Connection) -> None:
     organization = market.world.organization
     for row in await books.fetch(RETURNING, organization.uuid):
         decision = Decision(Caller(), PaymentId(row["payment_id"]), reason_code="PROVIDER_IS_WELL")
-        await Clerk.at(market.desk).give_back(organization, decision)
+        with suppress(NotReturnable):  # The provider has it already, and will tell.
+            await Clerk.at(market.desk).give_back(organization, decision)
     for row in await books.fetch(DEAD, organization.uuid):
         scope = Scope(OrganizationId(row["organization_id"]), "replay what the provider's trouble buried")
         wanted = Replay(Caller(), DeadLetterId(row["id"]), "operator", "the provider is well again")
