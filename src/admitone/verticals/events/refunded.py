@@ -17,7 +17,7 @@ from admitone.kernel.jobs import Delivered, Priority, Subscription, handler
 from admitone.selling.stock import api as stock
 from admitone.selling.stock.api import HoldId
 from admitone.verticals.events.facts import OrderReturned
-from admitone.verticals.events.model import ORDER, OrderId, OrderState
+from admitone.verticals.events.model import ORDER, OrderState, order_id_of
 from admitone.verticals.events.store import orders
 
 WHY: Final = "REFUNDED"
@@ -26,9 +26,9 @@ WHY: Final = "REFUNDED"
 @handler("events.payment_refunded", priority=Priority.CRITICAL)
 async def return_unissued(tx: Tx, told: Sequence[Delivered[PaymentRefunded]]) -> None:
     ours = {
-        OrderId.parse(each.payload.source_id): each
+        order: each
         for each in told
-        if each.payload.source_type == SourceType.TICKET_ORDER
+        if each.payload.source_type == SourceType.TICKET_ORDER and (order := order_id_of(each.payload.source_id))
     }
     locked = await orders.lock_orders(tx, sorted(ours), lambda own: own)
     open_ones = [each for each in locked.values() if ORDER.may(each.state, OrderState.RETURNED)]
