@@ -152,6 +152,18 @@ async def list_facts_to_replay(tx: Tx, after: UUID, until: UUID, fact: str, most
 
 # -- Claiming
 
+LIST_DUE_LANES = """
+    SELECT v.lane
+      FROM unnest($1::text[], $2::smallint[], $3::timestamptz[]) AS v(lane, priority, since)
+     WHERE EXISTS (SELECT 1
+                     FROM kernel.job AS j
+                    WHERE j.lane = v.lane
+                      AND j.priority = v.priority
+                      AND j.run_at BETWEEN v.since AND $4
+                      AND j.worker IS NULL
+                      AND j.crashes = 0)
+     LIMIT 1000
+"""
 # The oldest jobs say which organisations are served; others of the same organisations go with them, because jobs of
 # one organisation share a transaction. `crashes = 0` means one index and `crashes < 1` the other. What was claimed and
 # ended lies dead at the head of the index until it is vacuumed, or for as long as somebody holds a snapshot:
@@ -213,6 +225,12 @@ RELEASE_ALL = """
        SET worker = NULL
      WHERE worker = $1
 """
+
+
+async def list_due_lanes(tx: PlatformTx, heads: Sequence[tuple[str, int, datetime]]) -> list[str]:
+    """Of lanes, priorities and where their queues begin: those where something waits."""
+    lanes, priorities, since = zip(*heads, strict=True) if heads else ((), (), ())
+    return [row["lane"] for row in await tx.fetch(LIST_DUE_LANES, lanes, priorities, since, tx.now)]
 
 
 async def claim(

@@ -6,7 +6,7 @@ Jobs that a worker was lost with are suspects: they run alone, one at a time in 
 worker is found out and hurts nobody else. A graceful stop gives back what was not begun and ends what was.
 
 Higher priorities are claimed first, but an eighth of every claim is open to each of the lower ones, so that none is
-starved. Lanes do not wait for each other.
+starved. Lanes do not wait for each other. One look-out sees in which of them something is due, and wakes those.
 """
 
 import asyncio
@@ -38,7 +38,8 @@ CLAIM: Final = 768
 GROUP: Final = 256
 ANCIENT: Final = datetime.min.replace(tzinfo=UTC)
 LOOK_AT_ALL_SECONDS: Final = 1.0
-MOMENT_SECONDS: Final = 0.02
+MOMENT_SECONDS: Final = 0.05
+"""What comes within it is done together: to claim or to pass on one costs as much as to do so for many."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ class Worker:
         poll = self._rhythm.poll_seconds
         loops = [
             self._repeat(self._pass_on, poll, self._stopping),
-            *(self._repeat(partial(self._serve, hands), poll, hands.bell) for hands in self._hands),
+            self._repeat(self._look_out, poll, self._stopping),
+            *(self._repeat(partial(self._serve, hands), LOOK_AT_ALL_SECONDS, hands.bell) for hands in self._hands),
         ]
         if self._duties.schedules:
             loops.append(self._repeat(self._fire, self._rhythm.schedule_seconds, self._stopping))
@@ -230,6 +232,7 @@ class Worker:
         if passed.facts:
             self._metrics.jobs.relayed(passed.facts)
             self._ring(passed.lanes)
+            await asyncio.sleep(MOMENT_SECONDS)
         return passed.facts > 0
 
     async def _fire(self) -> bool:
@@ -239,13 +242,24 @@ class Worker:
 
     # -- Lanes
 
+    async def _look_out(self) -> bool:
+        """Wake those who have something to do; whoever is at work looks for more by itself."""
+        heads = [
+            (hands.lane.name, priority, hands.heads[priority].since)
+            for hands in self._hands
+            if not hands.running
+            for priority, _ in self._kinds_by_priority(hands.lane.name)
+        ]
+        self._ring(await self._desk.database.read(SCOPE, lambda tx: store.list_due_lanes(tx, heads)))
+        return False
+
     async def _serve(self, hands: Hands) -> bool:
         """Claim what can be started, and start it; whether there may be more."""
         await self._wait_for_place(hands)
         if self._stopping.is_set():
             return False
-        if hands.running and hands.lane is not WORK:
-            await asyncio.sleep(MOMENT_SECONDS)  # To claim for one place costs as much as to claim for many.
+        if hands.running:
+            await asyncio.sleep(MOMENT_SECONDS)
         most = CLAIM if hands.lane is WORK else hands.free
         try:
             if hands.in_doubt:
