@@ -16,6 +16,7 @@ from admitone.finance.payments.commands.refunding import (
 from admitone.finance.payments.errands import ask_about_pix, ask_for_fees
 from admitone.finance.payments.errors import FreeUncounted, NotRefundable, PaymentNotFound, RefundTooMuch, SourceNotSold
 from admitone.finance.payments.model import (
+    OPEN,
     PAID,
     AccountTold,
     Checkout,
@@ -48,6 +49,7 @@ from admitone.finance.payments.wires import CheckoutAnswer
 
 __all__ = (
     "CHARGE_DISPUTED",
+    "OPEN",
     "PAID",
     "AccountTold",
     "Begun",
