@@ -187,6 +187,21 @@ async def test_drafts_are_not_found_and_what_is_over_or_cancelled_is_not_sold(of
     assert (answer.json()["errorCode"], answer.json()["reason"]) == ("EVENT_NOT_ON_SALE", "CANCELLED")
 
 
+@pytest.mark.covers("EVT-002")
+async def test_whoever_orders_what_was_never_published_learns_no_more_than_of_what_never_was(office: Office):
+    draft = await office.stage.offered(await office.stage.drafted())
+    dropped = await office.stage.offered(await office.stage.drafted())
+    await office.stage.cancelled(dropped)
+    never, strange = {"eventId": str(EventId.new())}, {"ticketTypeId": str(TicketTypeId.new())}
+    for event in (draft, dropped):
+        for wanted in ([(event["ticketTypes"][0], 1)], [(strange, 1)], [(strange, 1), (strange, 1)]):
+            for path in ("", "/buy"):
+                said, nothing = [await office.ask(each, *wanted, path=path) for each in (event, never)]
+                assert (nothing.status_code, nothing.json()["errorCode"]) == (404, "EVENT_NOT_FOUND")
+                told = [each.text.replace(each.headers["x-correlation-id"], "") for each in (said, nothing)]
+                assert (said.status_code, told[0]) == (404, told[1])
+
+
 async def test_what_is_hidden_is_sold_to_whoever_has_its_link_and_what_is_archived_to_nobody(office: Office):
     event, [hidden, gone] = await office.on_sale({"status": "HIDDEN"}, {"name": "Gone"})
     office.stage.fine(await office.stage.revise(event, gone, status="ARCHIVED"))
