@@ -108,6 +108,13 @@ async def test_a_key_is_everybodys_own(office: Office):
     assert (await office.pool(kind)).held == 3
 
 
+async def test_the_longest_key_that_may_be_sent_places_an_order(office: Office):
+    event, [kind] = await office.on_sale()
+    first, again = [await office.order(event, (kind, 1), idempotencyKey="k" * 255) for _ in range(2)]
+    assert first["orderId"] == again["orderId"]
+    assert (await office.ask(event, (kind, 1), idempotencyKey="k" * 256)).status_code == 422
+
+
 async def test_whoever_repeats_a_key_when_its_time_is_over_is_told_so(office: Office):
     event, [kind] = await office.on_sale()
     placed = await office.order(event, (kind, 1), idempotencyKey="late")
