@@ -1155,7 +1155,7 @@ CREATE TABLE events.ticket_order (
     CONSTRAINT ticket_order_amount_minor_check CHECK ((amount_minor >= 0)),
     CONSTRAINT ticket_order_check CHECK (((state <> 'FULFILLED'::text) OR ((payment_id IS NOT NULL) AND (fulfilled_at IS NOT NULL)))),
     CONSTRAINT ticket_order_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
-    CONSTRAINT ticket_order_key_check CHECK (((length(key) >= 1) AND (length(key) <= 200))),
+    CONSTRAINT ticket_order_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255))),
     CONSTRAINT ticket_order_language_check CHECK (((length(language) >= 2) AND (length(language) <= 10))),
     CONSTRAINT ticket_order_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'FULFILLED'::text, 'CANCELLED'::text, 'RETURNED'::text]))),
     CONSTRAINT ticket_order_version_check CHECK ((version > 0))

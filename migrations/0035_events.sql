@@ -177,7 +177,7 @@ CREATE TABLE events.ticket_order (
     id              uuid        NOT NULL,
     event_id        uuid        NOT NULL,
     identity_id     uuid        NOT NULL,
-    key             text        NOT NULL CHECK (length(key) BETWEEN 1 AND 200),
+    key             text        NOT NULL CHECK (length(key) BETWEEN 1 AND 255),
     request_hash    bytea       NOT NULL,
     state           text        NOT NULL CHECK (state IN ('OPEN', 'FULFILLED', 'CANCELLED', 'RETURNED')),
     currency        text        NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),

@@ -30,6 +30,7 @@ from admitone.selling.stock.api import (
     Unit,
     UnitsPut,
     claim,
+    find_holds,
     find_pools,
     give_back,
     keep,
@@ -110,6 +111,11 @@ class Market:
     async def find(self, pool: PoolId) -> Pool:
         """By the clock."""
         return (await self.run(lambda tx: find_pools(tx, [pool])))[pool]
+
+    async def holds(self, *holds: Hold) -> list[Hold]:
+        """As they stand by now."""
+        found = await self.run(lambda tx: find_holds(tx, [each.id for each in holds]))
+        return [found[each.id] for each in holds]
 
     async def counted(self, pool: PoolId) -> tuple[int, int]:
         """Held and sold, as the whole pool has them."""

@@ -15,6 +15,7 @@ from admitone.kernel.db import Database
 from admitone.verticals.events.module import MODULE
 from tests.foundation.organizations.clubs import facts_of
 from tests.jobs import a_worker, until_idle
+from tests.verticals.events.office import Office
 from tests.verticals.events.stage import OTHERS, Stage, soon
 
 GUESTS_ONLY_BY_INVITE = {"mode": "INVITE_ONLY", "guestCheckoutAllowed": False, "loginRequired": True}
@@ -175,6 +176,18 @@ async def test_once_something_is_sold_nothing_is_made_harder(stage: Stage):
     assert (await stage.rule(event, inviteTokenAllowed=True, checkin=easier)).status_code == 200
     shorter = await stage.rule(event, inviteTokenAllowed=True, inviteTokenTtlHours=1, checkin=easier)
     assert shorter.status_code == 200, "how long new tokens live may go either way"
+
+
+@pytest.mark.covers("EVT-017")
+async def test_whoever_has_paid_has_bought_though_nothing_was_handed_over_yet(office: Office):
+    event, [kind] = await office.on_sale()
+    payment = await office.begin(await office.order(event, (kind, 1)))
+    office.world.simulator.act("pay", (await office.world.payment(payment)).charge_id)
+    await office.world.clerk.ask(office.stage.organization, payment, office.buyer.caller)
+    refused = await office.stage.rule(event, guestCheckoutAllowed=False)
+    assert (refused.status_code, refused.json()["errorCode"]) == (409, "ACCESS_POLICY_TIGHTENS")
+    await office.work()
+    assert (await office.stage.rule(event, guestCheckoutAllowed=False)).status_code == 409
 
 
 @pytest.mark.covers("EVT-017")

@@ -257,6 +257,21 @@ async def test_a_key_that_guest_and_user_both_took_keeps_no_ticket_from_followin
     assert again["orderId"] == mine["orderId"], "the user's key is the user's order"
 
 
+async def test_no_key_that_somebody_chooses_keeps_a_ticket_from_following(office: Office):
+    user = await a_person(office.stage.database, email=an_address())
+    event, [kind] = await office.on_sale()
+    guests = await office.order(event, (kind, 1), guest=user.email)
+    payment = await office.pay(guests, guest=True)
+    own = (await office.find(guests)).id
+    for key in (f"claimed:{own.uuid}", f"claimed:{own}"):
+        await office.order(event, (kind, 1), buyer=user, idempotencyKey=key)
+    await proves(office, user)
+    await gives_back(office, guests, payment, 1)
+    assert (await office.find(guests)).buyer == user.identity
+    assert [each.status for each in await office.tickets(guests)] == [TicketStatus.REFUNDED]
+    assert (await office.pool(kind)).sold == 0, "a place is not lost by it"
+
+
 @pytest.mark.covers("EVT-025")
 async def test_neither_link_nor_code_nor_address_stands_in_logs_facts_or_trails(
     office: Office, capsys: pytest.CaptureFixture[str]

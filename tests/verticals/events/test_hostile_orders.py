@@ -108,6 +108,13 @@ async def test_a_key_is_everybodys_own(office: Office):
     assert (await office.pool(kind)).held == 3
 
 
+async def test_the_longest_key_that_may_be_sent_places_an_order(office: Office):
+    event, [kind] = await office.on_sale()
+    first, again = [await office.order(event, (kind, 1), idempotencyKey="k" * 255) for _ in range(2)]
+    assert first["orderId"] == again["orderId"]
+    assert (await office.ask(event, (kind, 1), idempotencyKey="k" * 256)).status_code == 422
+
+
 async def test_whoever_repeats_a_key_when_its_time_is_over_is_told_so(office: Office):
     event, [kind] = await office.on_sale()
     placed = await office.order(event, (kind, 1), idempotencyKey="late")
@@ -185,6 +192,21 @@ async def test_drafts_are_not_found_and_what_is_over_or_cancelled_is_not_sold(of
     await office.stage.cancelled(event)
     answer = await office.ask(event, (kind, 1))
     assert (answer.json()["errorCode"], answer.json()["reason"]) == ("EVENT_NOT_ON_SALE", "CANCELLED")
+
+
+@pytest.mark.covers("EVT-002")
+async def test_whoever_orders_what_was_never_published_learns_no_more_than_of_what_never_was(office: Office):
+    draft = await office.stage.offered(await office.stage.drafted())
+    dropped = await office.stage.offered(await office.stage.drafted())
+    await office.stage.cancelled(dropped)
+    never, strange = {"eventId": str(EventId.new())}, {"ticketTypeId": str(TicketTypeId.new())}
+    for event in (draft, dropped):
+        for wanted in ([(event["ticketTypes"][0], 1)], [(strange, 1)], [(strange, 1), (strange, 1)]):
+            for path in ("", "/buy"):
+                said, nothing = [await office.ask(each, *wanted, path=path) for each in (event, never)]
+                assert (nothing.status_code, nothing.json()["errorCode"]) == (404, "EVENT_NOT_FOUND")
+                told = [each.text.replace(each.headers["x-correlation-id"], "") for each in (said, nothing)]
+                assert (said.status_code, told[0]) == (404, told[1])
 
 
 async def test_what_is_hidden_is_sold_to_whoever_has_its_link_and_what_is_archived_to_nobody(office: Office):

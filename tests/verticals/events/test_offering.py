@@ -162,3 +162,29 @@ async def test_an_event_has_a_hundred_types_at_most(stage: Stage, superuser: asy
     answers = await asyncio.gather(*(stage.offer(event) for _ in range(4)))
     assert sorted(each.status_code for each in answers) == [201, 409, 409, 409]
     assert {each.json()["most"] for each in answers if each.status_code == 409} == {100}
+
+
+async def test_what_somebody_has_counts_where_it_was_taken_from(stage: Stage):
+    event = await stage.published(types=[{"supply": {"capacity": 5}}])
+    hall = {"label": "The hall", "capacity": 5, "idempotencyKey": "hall"}
+    event = stage.fine(await stage.ask("POST", f"/{event['eventId']}/pools", hall), 201)
+    shared = [event["sharedPools"][0]["pool"]["poolId"]]
+    kind = stage.fine(await stage.revise(event, event["ticketTypes"][0], sharedPools=shared))["ticketTypes"][0]
+    kind = stage.fine(await stage.revise(event, kind, sharedPools=[]))["ticketTypes"][0]
+    await stage.taken(kind, 4, paid=False)
+    refused = await stage.revise(event, kind, sharedPools=shared)
+    assert (refused.status_code, refused.json()["errorCode"]) == (409, "FROZEN_BY_SALE"), "four more than the hall has"
+    assert refused.json()["field"] == "shared_pools"
+    stage.fine(await stage.revise(event, kind, priceMinor=3000))
+
+
+async def test_what_is_kept_for_somebody_stays_good_for_what_they_saw(stage: Stage):
+    sessions = [
+        {"label": day, "startsAt": soon(hours=hour), "endsAt": soon(hours=hour + 2)}
+        for day, hour in (("Friday", 0), ("Saturday", 3))
+    ]
+    event = await stage.published(types=[{}], schedule={"sessions": sessions})
+    kind, friday = event["ticketTypes"][0], [event["sessions"][0]["sessionId"]]
+    await stage.taken(kind, 1, paid=False)
+    refused = await stage.revise(event, kind, sessions=friday)
+    assert (refused.status_code, refused.json()["field"]) == (409, "sessions")

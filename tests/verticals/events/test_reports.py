@@ -351,6 +351,22 @@ async def test_a_table_needs_a_recent_proof_and_is_written_down(office: Office, 
     assert unreasoned.status_code == 422
 
 
+async def test_who_only_sees_events_sees_neither_whom_an_invoice_is_for_nor_the_accounts(office: Office, stage: Stage):
+    event, [kind] = await office.on_sale()
+    order = await office.order(event, (kind, 1), billing=ME)
+    await office.pay(order)
+    invoice, table = f"orders/{order['orderId']}/invoice-data", f"{stage.path}/{event['eventId']}/tickets/export"
+    for role in (MemberRole.PROMOTER, MemberRole.VIEWER, MemberRole.STAFF):
+        somebody = await a_member(stage.database, stage.organization, role)
+        await get(office, event, "orders", somebody)
+        asked = await stage.site.get(f"{stage.path}/{event['eventId']}/{invoice}", headers=somebody.headers)
+        taken = await stage.site.post(table, json={"reasonCode": "MONTHLY_ACCOUNTS"}, headers=somebody.headers)
+        assert (asked.status_code, taken.status_code) == (403, 403), role
+    admin = await a_member(stage.database, stage.organization, MemberRole.ADMIN)
+    assert (await get(office, event, invoice, admin))["buyer"] == ME
+    assert len(await exported(office, event, admin)) == 1
+
+
 # -- Buyers, and invoices
 
 

@@ -16,6 +16,7 @@ from admitone.finance.payments.commands.refunding import (
 from admitone.finance.payments.errands import ask_about_pix, ask_for_fees
 from admitone.finance.payments.errors import FreeUncounted, NotRefundable, PaymentNotFound, RefundTooMuch, SourceNotSold
 from admitone.finance.payments.model import (
+    OPEN,
     PAID,
     AccountTold,
     Checkout,
@@ -43,11 +44,12 @@ from admitone.finance.payments.store.payments import (
 )
 from admitone.finance.payments.store.references import Belonging, put_refs
 from admitone.finance.payments.store.references import find_refs as find_owners
-from admitone.finance.payments.store.subjects import count_of_subject, list_of_subject
+from admitone.finance.payments.store.subjects import count_of_subject, find_paid, list_of_subject
 from admitone.finance.payments.wires import CheckoutAnswer
 
 __all__ = (
     "CHARGE_DISPUTED",
+    "OPEN",
     "PAID",
     "AccountTold",
     "Begun",
@@ -88,6 +90,7 @@ __all__ = (
     "find_disputes",
     "find_of_sources",
     "find_owners",
+    "find_paid",
     "find_payments",
     "find_statuses",
     "find_through",

@@ -172,7 +172,6 @@ class Stock:
                 wanted.hold, number, each.pool, each.item, wanted.subject, wanted.buyer, each.quantity, leads,
                 wanted.limits.get(each.item), self._at, wanted.expires_at, units=units[id(each)],
             )  # fmt: skip
-            self._shelves[each.pool].held += each.quantity
             parts.append(part)
             self._count(part)
         self._holds[wanted.hold] = parts
@@ -198,7 +197,7 @@ class Stock:
                 continue
             shelf = self._shelves[each.pool]
             shelf.drop(each)
-            shelf.held -= each.quantity if each.status is Status.HELD else 0
+            shelf.held -= each.quantity
             shelf.sold += each.quantity
             self._move(each, Status.SOLD, units=taken.get((each.pool, each.item), each.units), ended_at=None)
         for each in late:
@@ -300,11 +299,13 @@ class Stock:
         return Portion(part.pool, part.item, part.quantity, same or ())
 
     def _take(self, hold: HoldId, portion: Portion) -> tuple[UnitId, ...] | None:
+        """Kept from here on: the next portion of the same pool makes room for itself besides."""
         shelf = self._shelves[portion.pool]
         for seat in portion.seats:
             if owner := self._overdue_owner(shelf, seat):
                 self._end(owner, Status.EXPIRED)
         self._make_room(shelf, portion.quantity)
+        shelf.held += portion.quantity
         if not shelf.pool.seated:
             return None
         while len(shelf.units) < portion.quantity:

@@ -182,7 +182,7 @@ class SalesWindowInvalid(Invalid):
 
 
 class FrozenBySale(Conflict):
-    """This cannot be changed any more: tickets were sold."""
+    """This cannot be changed: tickets were sold, or are kept for somebody."""
 
     code = "FROZEN_BY_SALE"
     field: str

@@ -132,11 +132,11 @@ def why_not_policy(policy: AccessPolicy) -> Refusal | None:
     return None
 
 
-def why_not_policy_now(event: Event, before: AccessPolicy, after: AccessPolicy) -> Refusal | None:
-    """Why they cannot be of this event: once somebody bought, nothing is made harder (EVT-017)."""
+def why_not_policy_now(before: AccessPolicy, after: AccessPolicy, *, is_sold: bool) -> Refusal | None:
+    """Why they cannot come after those: once somebody bought, nothing is made harder (EVT-017)."""
     if refusal := why_not_policy(after):
         return refusal
-    harder = tightens(before, after) if event.first_sold_at is not None else []
+    harder = tightens(before, after) if is_sold else []
     return PolicyTightens(fields=tuple(harder)) if harder else None
 
 

@@ -2,7 +2,8 @@
 
 Promise: nobody who paid is left without a word. An order that is still open when all of its payment has gone back (it
 came too late, or its event was cancelled before its turn) is returned, what was kept for it is free, and its buyer is
-told. One that was delivered is none of these: its tickets follow their rights.
+told. One that was delivered is none of these: its tickets follow their rights. Nor is one that another payment pays
+for: what came late of the one takes nothing from the other.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from admitone.finance.payments import api as payments
+from admitone.finance.payments.api import OPEN, PAID, Status
 from admitone.finance.payments.facts import PaymentRefunded
 from admitone.finance.sources.api import SourceType
 from admitone.kernel.db import Tx
@@ -21,6 +24,8 @@ from admitone.verticals.events.model import ORDER, OrderState, order_id_of
 from admitone.verticals.events.store import orders
 
 WHY: Final = "REFUNDED"
+PAYS: Final = OPEN | PAID | {Status.DISPUTED}
+"""Somebody is paying, or has paid, and whoever issues decides what becomes of it."""
 
 
 @handler("events.payment_refunded", priority=Priority.CRITICAL)
@@ -31,7 +36,9 @@ async def return_unissued(tx: Tx, told: Sequence[Delivered[PaymentRefunded]]) ->
         if each.payload.source_type == SourceType.TICKET_ORDER and (order := order_id_of(each.payload.source_id))
     }
     locked = await orders.lock_orders(tx, sorted(ours), lambda own: own)
-    open_ones = [each for each in locked.values() if ORDER.may(each.state, OrderState.RETURNED)]
+    may = [each for each in locked.values() if ORDER.may(each.state, OrderState.RETURNED)]
+    tried = await payments.find_of_sources(tx, SourceType.TICKET_ORDER, [str(each.id) for each in may])
+    open_ones = [each for each in may if not any(other.status in PAYS for other in tried[str(each.id)])]
     await stock.release(tx, [stock.Release(each.id, HoldId(each.id.uuid)) for each in open_ones])
     returned = [msgspec.structs.replace(each, state=OrderState.RETURNED) for each in open_ones]
     await orders.move_orders(tx, locked, returned)

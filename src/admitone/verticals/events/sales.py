@@ -10,7 +10,6 @@ from enum import StrEnum
 from admitone.kernel.errors import Refusal
 from admitone.verticals.events.errors import (
     AgeNotConfirmed,
-    EventNotFound,
     EventNotOnSale,
     InviteNeeded,
     SignInToOrder,
@@ -65,9 +64,7 @@ def why_not(
     is_invited: bool,
     age_confirmed: bool,
 ) -> Refusal | None:
-    """Why this may not be ordered by somebody like that."""
-    if event.status is EventStatus.DRAFT:
-        return EventNotFound()
+    """Why this may not be ordered by somebody like that, of an event that they may see."""
     if closed := why_closed(event, now):
         return EventNotOnSale(reason=closed.value)
     if policy.mode is AccessMode.INVITE_ONLY and not is_invited:

@@ -2,7 +2,8 @@
 
 Promise: every type has a pool of its own, and shares only pools of its event; how many there are changes through the
 stock, never below what is kept and sold. What is offered changes for whoever orders next: what somebody ordered keeps
-its price, and what it is good for stays as it was sold.
+its price, what it is good for stays as it was sold, and it counts where it was taken from: a pool that a type came to
+later would hold more people than it has places.
 """
 
 from collections.abc import Mapping, Sequence
@@ -192,10 +193,13 @@ def _offered(ground: Ground, each: Offering, now: datetime) -> TicketType | Refu
 async def revise(tx: Tx, revisings: Sequence[Revising]) -> list[TicketType | Refusal]:
     ground = await _lock(tx, revisings)
     before = {own: kind for kinds in ground.types.values() for own, kind in kinds.items()}
+    revised = {before[each.ticket_type] for each in revisings if each.ticket_type in before}
+    pools = await stock.find_pools(tx, {PoolId(kind.pool_id) for kind in revised})
+    taken = {kind.id for kind in revised if (own := pools[PoolId(kind.pool_id)]).held + own.sold}
     outcomes: list[TicketType | Refusal] = []
     # One after the other: whether the stock allows it decides whether the next sees it.
     for each in revisings:
-        kind = _revised(ground, each, tx.now)
+        kind = _revised(ground, each, tx.now, is_taken=each.ticket_type in taken)
         if isinstance(kind, TicketType) and each.supply is not None:
             [supplied] = await _supply(tx, [(each, kind, each.supply)])
             kind = supplied if isinstance(supplied, Refusal) else kind
@@ -209,7 +213,7 @@ async def revise(tx: Tx, revisings: Sequence[Revising]) -> list[TicketType | Ref
     return outcomes
 
 
-def _revised(ground: Ground, each: Revising, now: datetime) -> TicketType | Refusal:
+def _revised(ground: Ground, each: Revising, now: datetime, *, is_taken: bool) -> TicketType | Refusal:
     event = ground.events.get(each.event)
     before = ground.types[each.event].get(each.ticket_type) if event else None
     if event is None or before is None:
@@ -221,8 +225,10 @@ def _revised(ground: Ground, each: Revising, now: datetime) -> TicketType | Refu
     if each.supply is not None and before.seated != (each.supply.seats is not None):
         return NotSeated()
     kind = replace(before, version=before.version + 1, changed_at=now, **_on_terms(event, each.terms))
-    if event.first_sold_at is not None and kind.sessions != before.sessions:
+    if (is_taken or event.first_sold_at is not None) and kind.sessions != before.sessions:
         return FrozenBySale(field="sessions")
+    if is_taken and {*kind.shared_pools} != {*before.shared_pools}:
+        return FrozenBySale(field="shared_pools")
     return ground.why_not(kind) or kind
 
 

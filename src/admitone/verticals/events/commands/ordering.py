@@ -42,6 +42,7 @@ from admitone.verticals.events.model import (
     TicketType,
     TicketTypeId,
 )
+from admitone.verticals.events.policy import is_public
 from admitone.verticals.events.port import INVITES, Invited
 from admitone.verticals.events.store import events as store
 from admitone.verticals.events.store import orders
@@ -147,7 +148,7 @@ def _mode(placing: Placing, known: Known) -> AccessMode | None:
 
 def _draft(tx: Tx, placing: Placing, known: Known, *, is_invited: bool) -> Order | Refusal:
     event, types = known.events.get(placing.event), known.types
-    if event is None:
+    if event is None or not is_public(event):  # Before anything else is said of it.
         return EventNotFound()
     if _is_muddled(placing.wants):
         return LinesInvalid()

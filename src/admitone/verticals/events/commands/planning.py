@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from admitone.finance.payments import api as payments
 from admitone.kernel import audit
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
@@ -234,9 +235,10 @@ async def cancel(tx: Tx, cancellings: Sequence[Cancelling]) -> list[Event | Refu
 @command(keyed_by=lambda change: change.event)
 async def change_policy(tx: Tx, changes: Sequence[PolicyChange]) -> list[Event | Refusal]:
     """The next version, decided under the lock that the first sale takes too: whichever comes first, nobody who bought
-    is held to rules that were made harder afterwards (EVT-017)."""
+    is held to rules that were made harder afterwards (EVT-017). Whoever has paid has bought, handed over or not."""
     locked = await store.lock_events(tx, changes, lambda each: each.event)
     policies = await store.find_policies(tx, locked)
+    paid = await payments.find_paid(tx, [each.subject for each in locked.values()])
     rows: list[PolicyRow] = []
 
     def decide(each: PolicyChange, event: Event) -> Move | Refusal | None:
@@ -244,7 +246,7 @@ async def change_policy(tx: Tx, changes: Sequence[PolicyChange]) -> list[Event |
         refusal = (
             why_closed_to_edits(event)
             or (EventOvertaken(version=before.version) if each.policy.version != before.version else None)
-            or why_not_policy_now(event, before, each.policy)
+            or why_not_policy_now(before, each.policy, is_sold=event.first_sold_at is not None or event.subject in paid)
         )
         if refusal or each.policy == before:
             return refusal

@@ -2,8 +2,8 @@
 
 Promise: lists name nobody. Whoever looks for somebody by name or address is a person who signed in, looks for few at a
 time, and it is written down before anything is shown; addresses are found by and never shown. A table to take away
-needs a proof of a moment ago and a reason, is written down before its first line leaves, and no cell of it is a
-formula. Its rows of one payment sum to the payment's net in the ledger (`netting`).
+is for whoever may see the accounts, needs a proof of a moment ago and a reason, is written down before its first line
+leaves, and no cell of it is a formula. Its rows of one payment sum to the payment's net in the ledger (`netting`).
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -46,7 +46,7 @@ from admitone.verticals.events.reporting import (
 from admitone.verticals.events.routes.orders import SOME_ORDER
 from admitone.verticals.events.routes.purchases import A_TICKET, TicketAnswer
 from admitone.verticals.events.routes.reports import SOMEBODY
-from admitone.verticals.events.routes.wires import EVENTS_R, EVENTS_RW, SOME_EVENT, organisers
+from admitone.verticals.events.routes.wires import EVENTS_R, EVENTS_RW, FINANCE_SALES_R, SOME_EVENT, organisers
 from admitone.verticals.events.store import events
 from admitone.verticals.events.store.reports import FIRST
 
@@ -240,7 +240,7 @@ export = organisers(
     "REPORT.EXPORT",
     "The tickets of an event with what each brought after fees, as CSV; nobody is named. Amounts are in minor units, "
     "and the rows of a payment sum to its net in the ledger: BEFORE_PROCESSOR_FEE until the processor says its own.",
-    permission=EVENTS_R,
+    permission=FINANCE_SALES_R,
     post="/api/org/{organizationId}/events/{eventId}/tickets/export",
     consumers=("web",),
     takes=ExportRequest,

@@ -1,8 +1,8 @@
 """What an invoice needs, for whoever bought and for whoever must write it.
 
 Promise: both are shown the same amounts, those of the payment's own price. A buyer is not told of a fee that the seller
-absorbs (U-13). Whom it is for is shown to people who signed in, and that somebody of the organisation looked is written
-down before.
+absorbs (U-13). Whom it is for is shown to people who signed in and may see the accounts, and that somebody of the
+organisation looked is written down before.
 """
 
 from typing import Any, Final
@@ -19,7 +19,7 @@ from admitone.verticals.events.model import EventId, OrderId
 from admitone.verticals.events.routes.attendees import people_only
 from admitone.verticals.events.routes.orders import SOME_ORDER, OwnRequest, own_order
 from admitone.verticals.events.routes.reports import OrderRequest
-from admitone.verticals.events.routes.wires import EVENTS_R, SOME_EVENT, organisers
+from admitone.verticals.events.routes.wires import FINANCE_SALES_R, SOME_EVENT, organisers
 
 
 class SellerAnswer(Wire):
@@ -232,7 +232,7 @@ async def tell_own_invoice(call: Call, request: OwnRequest) -> InvoiceAnswer:
 sold_invoice = organisers(
     "REPORT.INVOICE",
     "What you need to write the invoice of an order. That you looked is written down.",
-    permission=EVENTS_R,
+    permission=FINANCE_SALES_R,
     get="/api/org/{organizationId}/events/{eventId}/orders/{orderId}/invoice-data",
     takes=OrderRequest,
     gives=InvoiceAnswer,

@@ -27,7 +27,9 @@ from admitone.verticals.events.policy import TOKEN_HOURS
 
 EVENTS_R: Final = "EVENTS_R"
 EVENTS_RW: Final = "EVENTS_RW"
-PERMISSIONS: Final = (EVENTS_R, EVENTS_RW, FINANCE_REFUNDS_RW)
+FINANCE_SALES_R: Final = "FINANCE_SALES_R"
+"""What was earned by whom, and whom an invoice is for: whoever only sees events does not see that."""
+PERMISSIONS: Final = (EVENTS_R, EVENTS_RW, FINANCE_SALES_R, FINANCE_REFUNDS_RW)
 
 # On one line: a title that could begin another would be one property more in a calendar.
 LINE: Final = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$(?!\n)"

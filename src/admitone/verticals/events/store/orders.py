@@ -107,10 +107,10 @@ MOVE_ORDERS = """
 """
 
 
-# Its key was the guest's: whoever has it now may have taken the same for another order.
+# Its key was the guest's: whoever has it now may have taken the same for another order. Nobody can have taken this one.
 HAND_OVER = """
     UPDATE events.ticket_order AS o
-       SET identity_id = v.identity_id, key = 'claimed:' || o.id::text, version = o.version + 1, changed_at = $4
+       SET identity_id = v.identity_id, key = 'claimed:' || gen_random_uuid(), version = o.version + 1, changed_at = $4
       FROM unnest($2::uuid[], $3::uuid[]) AS v(id, identity_id)
      WHERE o.organization_id = $1
        AND o.id = ANY($2::uuid[])
