@@ -1155,6 +1155,7 @@ CREATE TABLE events.ticket_order (
     CONSTRAINT ticket_order_amount_minor_check CHECK ((amount_minor >= 0)),
     CONSTRAINT ticket_order_check CHECK (((state <> 'FULFILLED'::text) OR ((payment_id IS NOT NULL) AND (fulfilled_at IS NOT NULL)))),
     CONSTRAINT ticket_order_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT ticket_order_kept_check CHECK ((expires_at <= (created_at + '01:35:00'::interval))),
     CONSTRAINT ticket_order_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255))),
     CONSTRAINT ticket_order_language_check CHECK (((length(language) >= 2) AND (length(language) <= 10))),
     CONSTRAINT ticket_order_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'FULFILLED'::text, 'CANCELLED'::text, 'RETURNED'::text]))),
@@ -2922,11 +2923,13 @@ CREATE TABLE stock.portion (
     kept_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
+    keepable_until timestamp with time zone,
     CONSTRAINT portion_check CHECK (((returned >= 0) AND (returned <= quantity))),
     CONSTRAINT portion_check1 CHECK (((status = ANY (ARRAY['RELEASED'::text, 'EXPIRED'::text])) = (ended_at IS NOT NULL))),
     CONSTRAINT portion_check2 CHECK (((returned = 0) OR (status = 'SOLD'::text))),
     CONSTRAINT portion_check3 CHECK ((cardinality(units) = (quantity - returned))),
     CONSTRAINT portion_item_check CHECK (((length(item) >= 1) AND (length(item) <= 64))),
+    CONSTRAINT portion_keepable_check CHECK ((expires_at <= keepable_until)),
     CONSTRAINT portion_most_check CHECK ((most >= 0)),
     CONSTRAINT portion_number_check CHECK ((number >= 0)),
     CONSTRAINT portion_quantity_check CHECK (((quantity >= 1) AND (quantity <= 1000000))),
@@ -6416,6 +6419,7 @@ GRANT UPDATE(units) ON TABLE stock.portion TO admitone_app;
 
 -- Name: COLUMN portion.expires_at; Type: ACL; Schema: stock; Owner: admitone_owner
 GRANT SELECT(expires_at) ON TABLE stock.portion TO admitone_relay;
+GRANT UPDATE(expires_at) ON TABLE stock.portion TO admitone_app;
 
 -- Name: COLUMN portion.ended_at; Type: ACL; Schema: stock; Owner: admitone_owner
 GRANT UPDATE(ended_at) ON TABLE stock.portion TO admitone_app;

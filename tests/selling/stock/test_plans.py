@@ -20,10 +20,10 @@ FILL = f"""
     INSERT INTO stock.pool (organization_id, id, capacity, held, sold, seated, created_at)
     SELECT '{ORGANIZATION}', md5('pool' || n)::uuid, 1000000, 0, 0, n = 1, now() FROM generate_series(0, 1) AS n;
     INSERT INTO stock.portion (organization_id, hold_id, number, pool_id, item, subject, buyer_id, quantity, leads, status,
-                               returned, units, kept_at, expires_at)
+                               returned, units, kept_at, expires_at, keepable_until)
     SELECT '{ORGANIZATION}', md5('hold' || n)::uuid, 0, md5('pool' || n % 2)::uuid, 'item', 'order',
            md5('buyer' || n)::uuid, 1, true, CASE WHEN n % 4 < 2 THEN 'HELD' ELSE 'SOLD' END, 0,
-           CASE WHEN n % 2 = 1 THEN ARRAY[md5('unit' || n)::uuid] END, now(), now() + make_interval(secs => n - 400)
+           CASE WHEN n % 2 = 1 THEN ARRAY[md5('unit' || n)::uuid] END, now(), now() + make_interval(secs => n - 400), now() + interval '1 day'
       FROM generate_series(1, {ROWS}) AS n;
     INSERT INTO stock.unit (organization_id, id, pool_id, label, place, hold_id)
     SELECT '{ORGANIZATION}', md5('unit' || n)::uuid, md5('pool1')::uuid, 'A' || n, n,
@@ -51,6 +51,12 @@ WRITTEN = (
     array("integer", *("0" for _ in SOME)),
     array("text", *("NULL" for _ in SOME)),
 )
+ENDS = (
+    ids("hold", *SOME),
+    array("smallint", *("0" for _ in SOME)),
+    array("timestamptz", *("now() + interval '1 hour'" for _ in SOME)),
+    "now() - interval '1 hour'",
+)
 POOLS = ids("pool", 0, 1)
 ASKED = {
     "known holds": (portions.FIND_PORTIONS, ids("hold", *SOME), {"portion_pkey"}),
@@ -58,6 +64,7 @@ ASKED = {
     "what is overdue": (portions.FIND_OVERDUE, f"{POOLS}, ARRAY[20, 20], now()", {"portion_of_pool"}),
     "what buyers have": (portions.SUM_BOUGHT, f"{ids('buyer', *SOME)}, ARRAY['item'], now()", {"portion_of_buyer"}),
     "portions written": (portions.WRITE_PORTIONS, ", ".join(WRITTEN), {"portion_pkey"}),
+    "ends written": (portions.WRITE_ENDS, ", ".join(ENDS), {"portion_pkey"}),
     "pools by the clock": (pools.FIND_POOLS, f"{POOLS}, now()", {"pool_pkey", "portion_of_pool"}),
     "seats that are free": (units.FIND_FREE, f"{POOLS}, ARRAY[20, 20]", {"unit_free"}),
     "a page of seats": (units.LIST_UNITS, "md5('pool1')::uuid, 'A1', 50", {"unit_organization_id_pool_id_label_key"}),

@@ -107,6 +107,18 @@ MOVE_ORDERS = """
 """
 
 
+KEEP_ORDERS = """
+    UPDATE events.ticket_order AS o
+       SET expires_at = v.expires_at, version = o.version + 1, changed_at = $5
+      FROM unnest($2::uuid[], $3::integer[], $4::timestamptz[]) AS v(id, was, expires_at)
+     WHERE o.organization_id = $1
+       AND o.id = ANY($2::uuid[])
+       AND o.id = v.id
+       AND o.version = v.was
+       AND o.state = 'OPEN'
+"""
+
+
 # Its key was the guest's: whoever has it now may have taken the same for another order. Nobody can have taken this one.
 HAND_OVER = """
     UPDATE events.ticket_order AS o
@@ -199,6 +211,12 @@ async def move_orders(tx: Tx, before: Mapping[OrderId, Order], after: Sequence[O
     [ids, *rest] = columns(ordered, "id", "state", "payment_id", "fulfilled_at")
     was = [before[each.id].version for each in ordered]
     await tx.execute_exactly(len(ordered), MOVE_ORDERS, ids, was, *rest, tx.now)
+
+
+async def keep_orders(tx: Tx, orders: Sequence[Order]) -> None:
+    """Open ones, each until its new end; each still had the version that it was read with."""
+    ordered = sorted(orders, key=lambda each: each.id)
+    await tx.execute_exactly(len(ordered), KEEP_ORDERS, *columns(ordered, "id", "version", "expires_at"), tx.now)
 
 
 async def hand_over(tx: Tx, owners: Mapping[OrderId, IdentityId]) -> None:
