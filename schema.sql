@@ -3631,7 +3631,7 @@ CREATE INDEX tally_by_age ON entitlements.tally USING btree (minute);
 CREATE INDEX token_by_age ON entitlements.token USING btree (valid_until);
 
 -- Name: event_by_start; Type: INDEX; Schema: events; Owner: admitone_owner
-CREATE INDEX event_by_start ON events.event USING btree (organization_id, starts_at, id);
+CREATE INDEX event_by_start ON events.event USING btree (organization_id, starts_at, id) WHERE (starts_at IS NOT NULL);
 
 -- Name: guest_link_by_age; Type: INDEX; Schema: events; Owner: admitone_owner
 CREATE INDEX guest_link_by_age ON events.guest_link USING btree (expires_at);
@@ -3648,6 +3648,9 @@ CREATE INDEX listing_by_start ON events.listing USING btree (starts_at, event_id
 -- Name: listing_of_organization; Type: INDEX; Schema: events; Owner: admitone_owner
 CREATE INDEX listing_of_organization ON events.listing USING btree (organization_id, starts_at, event_id) WHERE listed;
 
+-- Name: listing_over; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX listing_over ON events.listing USING btree (ends_at);
+
 -- Name: ticket_of_event; Type: INDEX; Schema: events; Owner: admitone_owner
 CREATE INDEX ticket_of_event ON events.ticket USING btree (organization_id, event_id, id);
 
@@ -3658,10 +3661,10 @@ CREATE INDEX ticket_of_owner ON events.ticket USING btree (identity_id, id);
 CREATE INDEX ticket_order_of_buyer ON events.ticket_order USING btree (identity_id, id);
 
 -- Name: ticket_order_of_event; Type: INDEX; Schema: events; Owner: admitone_owner
-CREATE INDEX ticket_order_of_event ON events.ticket_order USING btree (organization_id, event_id, id);
+CREATE INDEX ticket_order_of_event ON events.ticket_order USING btree (organization_id, event_id, id) WHERE (event_id IS NOT NULL);
 
 -- Name: ticket_type_of_event; Type: INDEX; Schema: events; Owner: admitone_owner
-CREATE INDEX ticket_type_of_event ON events.ticket_type USING btree (organization_id, event_id, "position", id);
+CREATE INDEX ticket_type_of_event ON events.ticket_type USING btree (organization_id, event_id, "position", id) WHERE (event_id IS NOT NULL);
 
 -- Name: operation_by_change; Type: INDEX; Schema: fulfilment; Owner: admitone_owner
 CREATE INDEX operation_by_change ON fulfilment.operation USING btree (changed_at);
