@@ -1152,6 +1152,7 @@ CREATE TABLE events.ticket_order (
     version integer NOT NULL,
     created_at timestamp with time zone NOT NULL,
     changed_at timestamp with time zone NOT NULL,
+    billing_key smallint GENERATED ALWAYS AS (get_byte(billing, 0)) STORED,
     CONSTRAINT ticket_order_amount_minor_check CHECK ((amount_minor >= 0)),
     CONSTRAINT ticket_order_check CHECK (((state <> 'FULFILLED'::text) OR ((payment_id IS NOT NULL) AND (fulfilled_at IS NOT NULL)))),
     CONSTRAINT ticket_order_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
@@ -3657,6 +3658,9 @@ CREATE INDEX ticket_of_event ON events.ticket USING btree (organization_id, even
 -- Name: ticket_of_owner; Type: INDEX; Schema: events; Owner: admitone_owner
 CREATE INDEX ticket_of_owner ON events.ticket USING btree (identity_id, id);
 
+-- Name: ticket_order_by_key; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX ticket_order_by_key ON events.ticket_order USING btree (billing_key, id) WHERE (billing_key IS NOT NULL);
+
 -- Name: ticket_order_of_buyer; Type: INDEX; Schema: events; Owner: admitone_owner
 CREATE INDEX ticket_order_of_buyer ON events.ticket_order USING btree (identity_id, id);
 
@@ -4493,6 +4497,9 @@ CREATE POLICY overdue ON events.guest_link TO admitone_owner USING ((expires_at 
 
 -- Name: listing relay_lists; Type: POLICY; Schema: events; Owner: admitone_owner
 CREATE POLICY relay_lists ON events.listing TO admitone_relay USING (true) WITH CHECK (true);
+
+-- Name: ticket_order relay_rotates; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY relay_rotates ON events.ticket_order FOR SELECT TO admitone_relay USING (true);
 
 -- Name: session; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
 ALTER TABLE events.session ENABLE ROW LEVEL SECURITY;
@@ -5693,6 +5700,12 @@ GRANT UPDATE(changed_at) ON TABLE events.ticket TO admitone_app;
 GRANT SELECT,INSERT ON TABLE events.ticket_order TO admitone_app;
 GRANT SELECT ON TABLE events.ticket_order TO admitone_buyer;
 
+-- Name: COLUMN ticket_order.organization_id; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE events.ticket_order TO admitone_relay;
+
+-- Name: COLUMN ticket_order.id; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT(id) ON TABLE events.ticket_order TO admitone_relay;
+
 -- Name: COLUMN ticket_order.identity_id; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT UPDATE(identity_id) ON TABLE events.ticket_order TO admitone_app;
 
@@ -5719,6 +5732,9 @@ GRANT UPDATE(version) ON TABLE events.ticket_order TO admitone_app;
 
 -- Name: COLUMN ticket_order.changed_at; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT UPDATE(changed_at) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.billing_key; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT(billing_key) ON TABLE events.ticket_order TO admitone_relay;
 
 -- Name: TABLE ticket_type; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE events.ticket_type TO admitone_app;

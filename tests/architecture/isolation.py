@@ -47,6 +47,7 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "fulfilment.operation"): READ,
     (Role.RELAY, "stock.pool"): READ,
     (Role.RELAY, "stock.portion"): READ,
+    (Role.RELAY, "events.ticket_order"): READ,
     (Role.RELAY, "events.listing"): {"SELECT", "INSERT", "UPDATE"},
     (Role.APP, "events.listing"): READ,
     (Role.RELAY, "payouts.payout"): READ,

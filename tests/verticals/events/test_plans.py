@@ -6,7 +6,16 @@ import pytest
 
 from admitone.entitlements.store import lists
 from admitone.kernel.scope import Role
-from admitone.verticals.events.store import events, guest_links, listing, orders, planning, reports, tickets
+from admitone.verticals.events.store import (
+    events,
+    guest_links,
+    listing,
+    orders,
+    planning,
+    reports,
+    rotation,
+    tickets,
+)
 from tests.conftest import TestCluster
 from tests.plans import FIRST, LAST, PLANNED, Asked, Ground, array, ids, unproved
 
@@ -50,10 +59,10 @@ FILL = f"""
            time_zone, '', CASE WHEN n % 100 = 0 THEN 'Porto' ELSE 'Lisboa' END, '', now()
       FROM (SELECT *, row_number() OVER (ORDER BY starts_at DESC) AS n FROM events.event) AS e;
     INSERT INTO events.ticket_order (organization_id, id, event_id, identity_id, key, request_hash, state, currency, amount_minor,
-                                     is_guest, language, age_confirmed, expires_at, version, created_at, changed_at)
+                                     is_guest, language, age_confirmed, billing, expires_at, version, created_at, changed_at)
     SELECT '{ORGANIZATION}', md5('order' || n)::uuid, md5('event' || n % {EVENTS})::uuid,
            CASE WHEN n % 100 = 0 THEN '{BUYER}' ELSE md5('buyer' || n)::uuid END, 'key' || n, '\\x00', 'OPEN', 'EUR', 2500, false,
-           'en', false, now(), 1, now(), now()
+           'en', false, CASE WHEN n % 50 = 0 THEN '\\x01'::bytea END, now(), 1, now(), now()
       FROM generate_series(1, {EVENTS * EACH}) AS n;
     INSERT INTO events.order_line (organization_id, order_id, ticket_type_id, name, quantity, unit_price_minor)
     SELECT organization_id, id, md5('type')::uuid, 'Standing', 1, 2500 FROM events.ticket_order;
@@ -108,6 +117,10 @@ ASKED = {
     "orders by key": Asked(orders.FIND_BY_KEYS, KEYS, {"ticket_order_organization_id_identity_id_key_key"}),
     "their lines": Asked(orders.FIND_LINES, ORDERS, {"order_line_pkey"}),
     "orders of an event": Asked(orders.LIST_OF_EVENT, f"{EVENT}, {FIRST}, {LAST}, 50", {"ticket_order_of_event"}),
+    "what stands under older keys": Asked(
+        rotation.LIST_STALE, f"0, {FIRST}, 2, 50", {"ticket_order_by_key"}, role=Role.RELAY
+    ),
+    "what is sealed": Asked(rotation.FIND_BILLING, ids("order", *range(50, 2000, 50)), {"ticket_order_pkey"}),
     "one's own orders": Asked(orders.LIST_OWN, f"{LAST}, 50", {"ticket_order_of_buyer"}, role=Role.BUYER),
     "one's own order": Asked(orders.FIND_OWN, "md5('order100')::uuid", {"ticket_order_of_buyer"}, role=Role.BUYER),
     "tickets of orders": Asked(
@@ -125,4 +138,4 @@ async def test_what_is_looked_at_reads_the_rows_of_one_event(cluster: TestCluste
 
 
 def test_of_all_that_is_found_it_is_known_how():
-    assert unproved((events, guest_links, listing, orders, planning, reports, tickets), ASKED) == set()
+    assert unproved((events, guest_links, listing, orders, planning, reports, rotation, tickets), ASKED) == set()

@@ -3,6 +3,7 @@
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 from admitone.verticals.events import (
     announcing,
+    billing,
     calling_off,
     following,
     receipts,
@@ -26,6 +27,7 @@ MODULE = Module(
     facts=FACTS,
     jobs=(
         *announcing.JOBS,
+        *billing.JOBS,
         *calling_off.JOBS,
         *following.JOBS,
         *receipts.JOBS,
@@ -44,7 +46,7 @@ MODULE = Module(
         *tracking.SUBSCRIPTIONS,
         *unpaid.SUBSCRIPTIONS,
     ),
-    schedules=(*announcing.SCHEDULES, *reconciling.SCHEDULES),
+    schedules=(*announcing.SCHEDULES, *billing.SCHEDULES, *reconciling.SCHEDULES),
     alerts=(reconciling.DIFFERS,),
     ports=(INVITES,),
     tables=(
@@ -62,6 +64,6 @@ MODULE = Module(
         ),
     ),
     lifecycles=(EVENT, ORDER),
-    listed_statements=("store.orders.LIST_OWN", "store.orders.FIND_OWN"),
-    listed_indexes=("ticket_order_of_buyer", "ticket_of_owner", "guest_link_by_age"),
+    listed_statements=("store.orders.LIST_OWN", "store.orders.FIND_OWN", "store.rotation.LIST_STALE"),
+    listed_indexes=("ticket_order_by_key", "ticket_order_of_buyer", "ticket_of_owner", "guest_link_by_age"),
 )
