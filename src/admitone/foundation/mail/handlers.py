@@ -63,7 +63,7 @@ async def deliver(desk: Desk, posted: Delivered[Posted]) -> Finish | None:
 
 @errand(
     "mail.deliver_at_leisure",
-    lane=Lane("mail-at-leisure", places=4, gives_way=True),
+    lane=Lane("mail-at-leisure", places=16, gives_way=True),
     retry=NOTIFICATIONS,
     priority=Priority.NOTICE,
 )
