@@ -1155,6 +1155,7 @@ CREATE TABLE events.ticket_order (
     CONSTRAINT ticket_order_amount_minor_check CHECK ((amount_minor >= 0)),
     CONSTRAINT ticket_order_check CHECK (((state <> 'FULFILLED'::text) OR ((payment_id IS NOT NULL) AND (fulfilled_at IS NOT NULL)))),
     CONSTRAINT ticket_order_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT ticket_order_kept_check CHECK ((expires_at <= (created_at + '01:35:00'::interval))),
     CONSTRAINT ticket_order_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255))),
     CONSTRAINT ticket_order_language_check CHECK (((length(language) >= 2) AND (length(language) <= 10))),
     CONSTRAINT ticket_order_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'FULFILLED'::text, 'CANCELLED'::text, 'RETURNED'::text]))),
@@ -2922,11 +2923,13 @@ CREATE TABLE stock.portion (
     kept_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
+    keepable_until timestamp with time zone,
     CONSTRAINT portion_check CHECK (((returned >= 0) AND (returned <= quantity))),
     CONSTRAINT portion_check1 CHECK (((status = ANY (ARRAY['RELEASED'::text, 'EXPIRED'::text])) = (ended_at IS NOT NULL))),
     CONSTRAINT portion_check2 CHECK (((returned = 0) OR (status = 'SOLD'::text))),
     CONSTRAINT portion_check3 CHECK ((cardinality(units) = (quantity - returned))),
     CONSTRAINT portion_item_check CHECK (((length(item) >= 1) AND (length(item) <= 64))),
+    CONSTRAINT portion_keepable_check CHECK ((expires_at <= keepable_until)),
     CONSTRAINT portion_most_check CHECK ((most >= 0)),
     CONSTRAINT portion_number_check CHECK ((number >= 0)),
     CONSTRAINT portion_quantity_check CHECK (((quantity >= 1) AND (quantity <= 1000000))),
@@ -3628,7 +3631,7 @@ CREATE INDEX tally_by_age ON entitlements.tally USING btree (minute);
 CREATE INDEX token_by_age ON entitlements.token USING btree (valid_until);
 
 -- Name: event_by_start; Type: INDEX; Schema: events; Owner: admitone_owner
-CREATE INDEX event_by_start ON events.event USING btree (organization_id, starts_at, id);
+CREATE INDEX event_by_start ON events.event USING btree (organization_id, starts_at, id) WHERE (starts_at IS NOT NULL);
 
 -- Name: guest_link_by_age; Type: INDEX; Schema: events; Owner: admitone_owner
 CREATE INDEX guest_link_by_age ON events.guest_link USING btree (expires_at);
@@ -3645,6 +3648,9 @@ CREATE INDEX listing_by_start ON events.listing USING btree (starts_at, event_id
 -- Name: listing_of_organization; Type: INDEX; Schema: events; Owner: admitone_owner
 CREATE INDEX listing_of_organization ON events.listing USING btree (organization_id, starts_at, event_id) WHERE listed;
 
+-- Name: listing_over; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX listing_over ON events.listing USING btree (ends_at);
+
 -- Name: ticket_of_event; Type: INDEX; Schema: events; Owner: admitone_owner
 CREATE INDEX ticket_of_event ON events.ticket USING btree (organization_id, event_id, id);
 
@@ -3655,10 +3661,10 @@ CREATE INDEX ticket_of_owner ON events.ticket USING btree (identity_id, id);
 CREATE INDEX ticket_order_of_buyer ON events.ticket_order USING btree (identity_id, id);
 
 -- Name: ticket_order_of_event; Type: INDEX; Schema: events; Owner: admitone_owner
-CREATE INDEX ticket_order_of_event ON events.ticket_order USING btree (organization_id, event_id, id);
+CREATE INDEX ticket_order_of_event ON events.ticket_order USING btree (organization_id, event_id, id) WHERE (event_id IS NOT NULL);
 
 -- Name: ticket_type_of_event; Type: INDEX; Schema: events; Owner: admitone_owner
-CREATE INDEX ticket_type_of_event ON events.ticket_type USING btree (organization_id, event_id, "position", id);
+CREATE INDEX ticket_type_of_event ON events.ticket_type USING btree (organization_id, event_id, "position", id) WHERE (event_id IS NOT NULL);
 
 -- Name: operation_by_change; Type: INDEX; Schema: fulfilment; Owner: admitone_owner
 CREATE INDEX operation_by_change ON fulfilment.operation USING btree (changed_at);
@@ -6416,6 +6422,7 @@ GRANT UPDATE(units) ON TABLE stock.portion TO admitone_app;
 
 -- Name: COLUMN portion.expires_at; Type: ACL; Schema: stock; Owner: admitone_owner
 GRANT SELECT(expires_at) ON TABLE stock.portion TO admitone_relay;
+GRANT UPDATE(expires_at) ON TABLE stock.portion TO admitone_app;
 
 -- Name: COLUMN portion.ended_at; Type: ACL; Schema: stock; Owner: admitone_owner
 GRANT UPDATE(ended_at) ON TABLE stock.portion TO admitone_app;

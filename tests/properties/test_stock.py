@@ -15,11 +15,12 @@ from hypothesis import strategies as some
 
 from admitone.kernel.db import Database
 from admitone.kernel.ids import IdentityId
-from admitone.selling.stock.api import Hold, HoldId, PoolId, Portion, SoldOut, Status, UnitId, find_holds
+from admitone.selling.stock.api import Hold, HoldId, NotKept, PoolId, Portion, SoldOut, Status, UnitId, find_holds
 from admitone.selling.stock.commands.settling import expire
-from tests.selling.stock.market import Market, a_keep, a_market
+from tests.selling.stock.market import LONGEST, TTL, Market, a_keep, a_market
 
 MOST = 4
+LONGEST_MINUTES = (LONGEST - TTL).total_seconds() / 60
 TTL_MINUTES = 8
 LABELS = ("A1", "A2", "A3", "", "B1", "B2")
 SEATS = [label for label in LABELS if label]
@@ -33,6 +34,7 @@ deeds = some.one_of(
     some.tuples(some.just("keep"), some.lists(wish, min_size=1, max_size=5)),
     some.tuples(some.just("keep"), some.lists(wish, min_size=1, max_size=5)),
     some.tuples(some.sampled_from(["claim", "claim", "release", "sweep"]), which),
+    some.tuples(some.just("keep_until"), some.tuples(which, some.integers(-2, 60))),
     some.tuples(some.just("give_back"), some.tuples(which, some.integers(1, 2), some.sampled_from("ab"))),
     some.tuples(some.just("resize"), some.integers(3, 12)),
     some.tuples(some.just("wait"), some.integers(1, 10)),
@@ -48,6 +50,7 @@ class Sale:
     who: int
     ends: float
     seats: list[str]
+    longest: float
     status: Status = Status.HELD
     keys: set[str] = field(default_factory=set)
 
@@ -132,7 +135,9 @@ class Trade:
             assert isinstance(each, Hold) is granted, (item, quantity, who, chosen, each)
             if granted:
                 ends = self.expected.minute + TTL_MINUTES
-                self.expected.sales[each.id] = Sale(item, quantity, who, ends, self.seats_of(each))
+                self.expected.sales[each.id] = Sale(
+                    item, quantity, who, ends, self.seats_of(each), ends + LONGEST_MINUTES
+                )
             elif isinstance(each, SoldOut):
                 room = {pool: self.expected.sizes[pool] - self.expected.out(pool) for pool in ITEMS[item]}
                 assert each.left in room.values() and each.left < quantity, "they are told the truth"
@@ -145,6 +150,17 @@ class Trade:
         if expected:
             assert said.status is Status.SOLD
             sale.status, sale.seats = Status.SOLD, self.seats_of(said)
+
+    async def keep_until(self, hold: HoldId, minutes: int) -> None:
+        """Later or sooner, never for ever, and never what has ended."""
+        sale = self.expected.sales[hold]
+        may = sale.status is Status.HELD and self.expected.is_out(sale)
+        said = await self.market.keep_until(hold, minutes)
+        assert isinstance(said, Hold) is may, (sale, said)
+        if may:
+            sale.ends = min(self.expected.minute + max(minutes, 0), sale.longest)
+        else:
+            assert isinstance(said, NotKept)
 
     async def release(self, hold: HoldId) -> None:
         sale = self.expected.sales[hold]
@@ -204,7 +220,7 @@ async def test_in_any_order_everybody_has_what_the_rules_say_and_nothing_is_left
 
 async def all_can_be_sold(trade: Trade) -> None:
     """When all time is over, whoever comes can have all that is not sold, though nobody swept."""
-    trade.market.minutes += 60
+    trade.market.minutes += 60 + TTL_MINUTES
     for pool in trade.pools.values():
         found = await trade.market.find(pool)
         assert found.held == 0

@@ -26,6 +26,8 @@ from admitone.selling.stock.api import (
     Hold,
     HoldId,
     Keep,
+    KeepUntil,
+    NotKept,
     PoolPut,
     Portion,
     Release,
@@ -35,11 +37,13 @@ from admitone.selling.stock.api import (
     claim,
     give_back,
     keep,
+    keep_until,
     put_pools,
     release,
 )
 from tests.builders import at_the_same_time
 from tests.selling.stock.market import Market, a_market
+from tests.selling.stock.test_keeping import status_of
 from tests.selling.stock.test_sweeping import fires
 
 BUYERS, UNITS = 200, 50
@@ -65,6 +69,20 @@ async def pay(tx: Tx, claims: Sequence[Claim]) -> list[Hold | Refusal]:
     return await claim(tx, [replace_of(each) for each in claims])
 
 
+class Staying(msgspec.Struct, frozen=True):
+    """Somebody begins to pay."""
+
+    hold: HoldId
+    minutes: float = 30
+
+
+@command()
+async def stay(tx: Tx, stays: Sequence[Staying]) -> list[Hold | Refusal]:
+    return await keep_until(
+        tx, [KeepUntil(each, each.hold, tx.now + timedelta(minutes=each.minutes)) for each in stays]
+    )
+
+
 @command()
 async def drop(tx: Tx, releases: Sequence[Release]) -> list[Hold | Refusal]:
     return await release(tx, [replace_of(each) for each in releases])
@@ -86,9 +104,9 @@ def replace_of(each: Any) -> Any:
 
 def _kept(order: Order, tx: Tx) -> Keep:
     limits = {} if order.most is None else {each.item: order.most for each in order.portions}
-    return Keep(
-        order, order.hold, "ord", order.buyer, order.portions, tx.now + timedelta(minutes=order.minutes), limits
-    )
+    ends = tx.now + timedelta(minutes=order.minutes)
+    longest = tx.now + timedelta(hours=1)
+    return Keep(order, order.hold, "ord", order.buyer, order.portions, ends, limits, longest)
 
 
 @dataclass
@@ -211,6 +229,60 @@ async def test_whoever_pays_late_races_the_sweeper_and_other_buyers_and_nothing_
         sum(each.status is Status.SOLD for each in kept_of(said)),
     )
     assert held + sold == UNITS, "whoever was refused, was refused because all of it is somebody's"
+
+
+@pytest.mark.covers("EVT-009", "PAY-002")
+@pytest.mark.parametrize("seed", range(3))
+async def test_whoever_begins_to_pay_in_the_last_moment_has_it_or_is_told_that_it_is_over(
+    street: Street, database_url: str, seed: int
+):
+    """Some processes' clocks are past the end, others' not yet: sweepers, buyers and payers of all of them meet."""
+    street.chance.seed(seed)
+    market = street.market
+    hall, own = await market.pool(UNITS), await market.pool(UNITS)
+    both = (Portion(own, "seat", 1), Portion(hall, "seat", 1))
+    first = kept_of(await street.all_at_once([(place, Order(both, minutes=1)) for _ in range(UNITS)]))
+    async with Database(database_url, clock=Clock(timedelta(seconds=61))) as ahead:
+        late = Street(market, [Batcher(ahead)], street.chance)
+        desk = Desk(ahead, late.batchers[0])
+        stays, claims, others, *_ = await asyncio.gather(
+            street.all_at_once([(stay, Staying(each.id)) for each in first]),
+            street.all_at_once([(pay, Claim(None, each.id)) for each in first[: UNITS // 2]]),
+            late.all_at_once([(place, Order(both)) for _ in range(UNITS)]),
+            fires(desk, errands.sweep),
+            fires(desk, errands.sweep),
+        )
+        await fires(desk, errands.sweep)
+    assert {type(each) for each in stays} <= {Hold, NotKept}
+    staying = {each.id for each in kept_of(stays)}
+    sold = {each.id for each in kept_of(claims)}
+    new = {each.id for each in kept_of(others)}
+    assert len(staying | sold) + len(new) == UNITS, "each place is somebody's, and nobody's twice"
+    assert await market.counted(hall) == await market.counted(own) == (len((staying - sold) | new), len(sold))
+    assert [await status_of(market, each) for each in staying - sold] == [Status.HELD] * len(staying - sold)
+
+
+async def test_nobody_takes_what_somebody_is_about_to_keep_longer(street: Street, database_url: str):
+    """The one has not committed; for the other, whose clock is ahead, it is overdue."""
+    market = street.market
+    hall = await market.pool(1)
+    [first] = kept_of(await street.all_at_once([(place, Order((Portion(hall, "seat", 1),), minutes=1))]))
+    prolonged, looked = asyncio.Event(), asyncio.Event()
+
+    async def begin(tx: Tx) -> None:
+        [said] = await stay(tx, [Staying(first.id)])
+        assert isinstance(said, Hold)
+        prolonged.set()
+        await looked.wait()
+
+    async with Database(database_url, clock=Clock(timedelta(seconds=61))) as ahead, asyncio.TaskGroup() as group:
+        group.create_task(market.database.run(market.scope, begin))
+        await prolonged.wait()
+        other = Order((Portion(hall, "seat", 1),))
+        with pytest.raises(Busy):
+            await ahead.run(market.scope, lambda tx: place(tx, [other]))
+        looked.set()
+    assert await status_of(market, first.id) is Status.HELD
 
 
 async def test_what_goes_back_while_others_buy_is_bought_once(street: Street):

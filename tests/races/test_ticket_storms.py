@@ -17,6 +17,7 @@ import pytest
 
 from admitone.entrypoints.http import Application
 from admitone.finance.gateways.sandbox.charges import No
+from admitone.finance.payments.api import GRACE
 from admitone.finance.refunds.api import Piece, Reason, RefundId, Request, request_refunds
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.batch import Batcher
@@ -189,6 +190,18 @@ class Storm:
             self.payments.append(PaymentId.parse(answer.json()["paymentId"]))
             await self._befalls(self.payments[-1], "pay")
 
+    async def thinks_better_of_it(self, _: Batcher, __: int) -> None:
+        """Begins to pay, and then does not; or pays in another way after all."""
+        if not self.placed:
+            return
+        order, person = self.chance.choice(self.placed)
+        self.office.stage.site = self.chance.choice(self.crowd)
+        for deed in ("cancel", self.chance.choice(("cancel", "pay", None))):
+            answer = await self.office.checkout({"orderId": str(order.id)}, person)
+            if answer.status_code == 200 and deed:
+                self.payments.append(PaymentId.parse(answer.json()["paymentId"]))
+                await self._befalls(self.payments[-1], deed)
+
     async def gives_up(self, batcher: Batcher, _: int) -> None:
         if self.placed:
             order, person = self.chance.choice(self.placed)
@@ -196,10 +209,10 @@ class Storm:
                 await batcher.submit(cancel, self.scope, Cancelling(person.caller, order.id, person.identity))
 
     async def sweeps(self, _: Batcher, __: int) -> None:
-        """An hour later."""
+        """Some of it, an hour later."""
         async with self.operator:  # Who has one connection.
             rows = await self.office.stage.superuser.fetch(HELD, self.scope.organization.uuid)
-        holds = [stock.HoldId(row["hold_id"]) for row in rows]
+        holds = [stock.HoldId(row["hold_id"]) for row in self.chance.sample(rows, len(rows) // 4)]
 
         async def then(tx: Tx) -> None:
             tx.now += timedelta(hours=1)
@@ -236,6 +249,7 @@ class Storm:
 DEEDS: Sequence[Deed] = (
     *([Storm.orders] * 6),
     *([Storm.pays] * 4),
+    *([Storm.thinks_better_of_it] * 3),
     Storm.gives_up,
     Storm.sweeps,
     Storm.goes_back,
@@ -298,6 +312,17 @@ async def all_adds_up(office: Office, kinds: Sequence[dict[str, Any]]) -> None:
             total.upper(),
         )
         assert strayed == []
+    # What is kept ends with its order, and never before whoever pays cannot any more.
+    early = await superuser.fetch(
+        "SELECT o.id FROM events.ticket_order o JOIN stock.portion n ON n.organization_id = $1 AND n.hold_id = o.id"
+        " WHERE o.organization_id = $1 AND o.state = 'OPEN' AND n.status = 'HELD' AND (n.expires_at <> o.expires_at"
+        " OR n.expires_at < ANY (SELECT p.expires_at + $2::interval FROM payments.payment p WHERE p.organization_id = $1"
+        " AND p.source_id = 'ord_' || replace(o.id::text, '-', '')"
+        " AND p.status IN ('CREATED', 'PENDING', 'REQUIRES_ACTION', 'PROCESSING')))",
+        own,
+        GRACE,
+    )
+    assert early == []
     lone = await superuser.fetch(
         "SELECT t.id FROM events.ticket t WHERE t.organization_id = $1 AND 1 <> (SELECT count(*) FROM"
         " entitlements.entitlement e WHERE e.organization_id = $1 AND e.line_key = 'tkt_' || replace("

@@ -22,6 +22,7 @@ from admitone.selling.stock.api import (
     Hold,
     HoldId,
     Keep,
+    KeepUntil,
     Pool,
     PoolId,
     PoolPut,
@@ -34,6 +35,7 @@ from admitone.selling.stock.api import (
     find_pools,
     give_back,
     keep,
+    keep_until,
     list_units,
     put_pools,
     put_units,
@@ -44,6 +46,8 @@ from tests.builders import an_organization
 
 Result = TypeVar("Result")
 TTL = timedelta(minutes=15)
+LONGEST = timedelta(minutes=95)
+"""What is kept here is kept, however often it is asked for."""
 
 
 @dataclass
@@ -94,6 +98,12 @@ class Market:
     async def claim(self, *holds: HoldId) -> list[Any]:
         return await self.run(lambda tx: claim(tx, [Claim(None, each) for each in holds]))
 
+    async def keep_until(self, hold: HoldId, minutes: float) -> Any:
+        """So many minutes from now."""
+        ends = timedelta(minutes=minutes)
+        [became] = await self.run(lambda tx: keep_until(tx, [KeepUntil(None, hold, tx.now + ends)]))
+        return became
+
     async def release(self, *holds: HoldId) -> list[Any]:
         return await self.run(lambda tx: release(tx, [Release(None, each) for each in holds]))
 
@@ -138,9 +148,12 @@ def a_keep(
     hold: HoldId | None = None,
     subject: str = "ord_1",
     of: Any = None,
+    keepable: bool = True,
 ) -> Any:
     own, who = hold or HoldId.new(), buyer or IdentityId.new()
-    return lambda expires_at: Keep(of, own, subject, who, portions, expires_at, limits or {})
+    return lambda expires_at: Keep(
+        of, own, subject, who, portions, expires_at, limits or {}, expires_at + LONGEST - TTL if keepable else None
+    )
 
 
 async def a_market(database: Database) -> Market:

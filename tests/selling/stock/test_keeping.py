@@ -5,7 +5,6 @@ from datetime import timedelta
 import asyncpg
 import pytest
 
-from admitone.kernel.db import Tx
 from admitone.kernel.ids import IdentityId
 from admitone.selling.stock.api import (
     BuyerLimit,
@@ -25,7 +24,7 @@ from admitone.selling.stock.api import (
     find_holds,
     keep,
 )
-from tests.builders import an_organization
+from tests.builders import an_organization, sent_in
 from tests.selling.stock.market import TTL, Market, a_keep
 
 
@@ -177,32 +176,7 @@ async def status_of(market: Market, hold: HoldId) -> Status:
 
 async def sent_by(market: Market, work) -> list[str]:
     """The statements of one transaction."""
-    sent: list[str] = []
-
-    async def counted(tx: Tx) -> None:
-        connection = tx._connection
-        fetch, execute = connection.fetch, connection.execute
-
-        class Counting:
-            def __getattr__(self, name: str):
-                return getattr(connection, name)
-
-            async def fetch(self, sql: str, *values):
-                sent.append(sql)
-                return await fetch(sql, *values)
-
-            async def execute(self, sql: str, *values):
-                sent.append(sql)
-                return await execute(sql, *values)
-
-        tx._connection = Counting()  # type: ignore[assignment]
-        try:
-            await work(tx)
-        finally:
-            tx._connection = connection
-
-    await market.run(counted, patient=False)
-    return sent
+    return await sent_in(market.database, market.scope, work)
 
 
 async def test_a_full_batch_on_one_pool_is_five_statements_and_tells_nothing(

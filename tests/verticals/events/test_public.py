@@ -264,6 +264,42 @@ async def test_a_word_says_what_is_left_and_a_number_only_when_that_is_few(stage
     assert answer.headers["cache-control"] == "no-cache", "what is sold out is asked each time"
 
 
+async def test_who_looked_before_is_sent_only_what_changed(stage: Stage):
+    event = await stage.published(
+        types=[{"supply": {"capacity": 3}}, {"name": "Seat", "supply": {"seats": ["A1", "A2"]}}]
+    )
+    own, [kind, seated] = event["eventId"], event["ticketTypes"]
+    club = f"/api/organizations/{stage.organization}"
+    paths = {
+        "page": f"/api/events/{own}",
+        "seats": f"/api/events/{own}/ticket-types/{seated['ticketTypeId']}/seats?limit=1",
+        "list": "/api/events?limit=1",
+        "its list": f"{club}/events",
+        "calendar": f"/api/events/{own}/calendar.ics",
+        "feed": f"{club}/calendar.ics",
+    }
+
+    async def look(tags: dict[str, str]) -> dict[str, httpx.Response]:
+        headers = {name: {"if-none-match": tag} for name, tag in tags.items()}
+        return {name: await stage.site.get(path, headers=headers.get(name)) for name, path in paths.items()}
+
+    first = await look({})
+    tags = {name: answer.headers["etag"] for name, answer in first.items()}
+    again = await look(tags)
+    assert {answer.status_code for answer in again.values()} == {304}
+    assert {answer.content for answer in again.values()} == {b""}
+    assert all(again[name].headers["cache-control"] == first[name].headers["cache-control"] for name in paths)
+    await stage.taken(kind, 3)
+    await stage.taken(seated, 1)
+    sold = await look(tags)
+    assert {name for name, answer in sold.items() if answer.status_code == 200} == {"page", "seats"}
+    assert sold["page"].json()["ticketTypes"][0]["availability"] == "SOLD_OUT", "never what was"
+    await stage.put_off(event, startsAt=soon(hours=1))
+    await stage.relayed()
+    moved = await look(tags)
+    assert {name for name, answer in moved.items() if answer.status_code == 304} <= {"list"}
+
+
 @pytest.mark.covers("FIN-086")
 async def test_whether_it_is_free_is_derived_from_prices(stage: Stage):
     async def is_free(event: dict[str, Any]) -> bool:

@@ -14,8 +14,16 @@ from admitone.finance.payments.commands.refunding import (
     plan_refunds,
 )
 from admitone.finance.payments.errands import ask_about_pix, ask_for_fees
-from admitone.finance.payments.errors import FreeUncounted, NotRefundable, PaymentNotFound, RefundTooMuch, SourceNotSold
+from admitone.finance.payments.errors import (
+    FreeUncounted,
+    NotRefundable,
+    OfferEnded,
+    PaymentNotFound,
+    RefundTooMuch,
+    SourceNotSold,
+)
 from admitone.finance.payments.model import (
+    CLOSABLE,
     OPEN,
     PAID,
     AccountTold,
@@ -30,6 +38,7 @@ from admitone.finance.payments.model import (
     Told,
     is_paid,
 )
+from admitone.finance.payments.orders import GRACE
 from admitone.finance.payments.paying import begin_for_nothing, go_on
 from admitone.finance.payments.queries import ToldDispute, find_disputes
 from admitone.finance.payments.store.accounts import find_accounts
@@ -49,6 +58,8 @@ from admitone.finance.payments.wires import CheckoutAnswer
 
 __all__ = (
     "CHARGE_DISPUTED",
+    "CLOSABLE",
+    "GRACE",
     "OPEN",
     "PAID",
     "AccountTold",
@@ -63,6 +74,7 @@ __all__ = (
     "FreeUncounted",
     "KnownAccount",
     "NotRefundable",
+    "OfferEnded",
     "Owner",
     "Payment",
     "PaymentNotFound",

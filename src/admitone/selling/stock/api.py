@@ -6,13 +6,14 @@ the caller's own batch that it is for: when a pool is busy, `Busy` names those, 
 
 from admitone.selling.stock.commands.keeping import keep
 from admitone.selling.stock.commands.putting import put_pools, put_units
-from admitone.selling.stock.commands.settling import claim, give_back, release
+from admitone.selling.stock.commands.settling import claim, give_back, keep_until, release
 from admitone.selling.stock.comparing import put_right as recount
 from admitone.selling.stock.errors import (
     BuyerLimit,
     CapacityTaken,
     HoldNotFound,
     HoldReused,
+    NotKept,
     NotSold,
     PoolNotFound,
     SeatedPool,
@@ -25,6 +26,7 @@ from admitone.selling.stock.model import (
     Hold,
     HoldId,
     Keep,
+    KeepUntil,
     Pool,
     PoolId,
     PoolPut,
@@ -49,6 +51,8 @@ __all__ = (
     "HoldNotFound",
     "HoldReused",
     "Keep",
+    "KeepUntil",
+    "NotKept",
     "NotSold",
     "Pool",
     "PoolId",
@@ -69,6 +73,7 @@ __all__ = (
     "find_units",
     "give_back",
     "keep",
+    "keep_until",
     "list_units",
     "put_pools",
     "put_units",

@@ -49,6 +49,12 @@ class NotSold(Conflict):
     left: int
 
 
+class NotKept(Conflict):
+    """That is not kept any more."""
+
+    code = "NOT_KEPT"
+
+
 class HoldReused(Conflict):
     """Something else is kept under this hold."""
 

@@ -102,6 +102,8 @@ class Keep(msgspec.Struct, frozen=True):
     limits: Mapping[str, int] = {}
     """How many of an item one buyer may have, by item. An item is always taken from one pool of its own at least, so
     that whoever counts its buyers' has locked it."""
+    keepable_until: datetime | None = None
+    """Until when it may be kept at the most, however often somebody asks for it; left out, no longer than now said."""
 
     def __post_init__(self) -> None:
         quantities = {each.item: each.quantity for each in self.portions}
@@ -122,6 +124,14 @@ class Claim(msgspec.Struct, frozen=True):
 
     of: Any
     hold: HoldId
+
+
+class KeepUntil(msgspec.Struct, frozen=True):
+    """It is kept until then, sooner or later than it was; of what is later than it may be kept, until that."""
+
+    of: Any
+    hold: HoldId
+    until: datetime
 
 
 class Release(msgspec.Struct, frozen=True):
@@ -190,6 +200,7 @@ class Part(msgspec.Struct, frozen=True):
     returned: int = 0
     units: tuple[UnitId, ...] | None = None
     ended_at: datetime | None = None
+    keepable_until: datetime | None = None
 
     @property
     def key(self) -> tuple[HoldId, int]:

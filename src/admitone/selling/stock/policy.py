@@ -3,8 +3,8 @@
 Promise: the second input of a batch sees what the first took. Whoever asks for more than there is gets nothing and
 keeps nobody waiting: a smaller wish that comes later may still be granted. What is overdue is taken when something is
 wanted that is not free otherwise, the oldest first, no more than is needed, and goes to nobody while its own buyer's
-money is in the same batch. Whatever was decided stands in `fresh`, `moved`, `owners`, `given` and `deltas`, for the
-stores.
+money is in the same batch. What ended is never kept again, and nothing longer than was said when it was kept. What
+was decided stands in `fresh`, `moved`, `put_off`, `owners`, `given` and `deltas`, for the stores.
 """
 
 from bisect import insort
@@ -23,6 +23,7 @@ from admitone.selling.stock.errors import (
     CapacityTaken,
     HoldNotFound,
     HoldReused,
+    NotKept,
     NotSold,
     PoolNotFound,
     SeatTaken,
@@ -36,6 +37,7 @@ from admitone.selling.stock.model import (
     Hold,
     HoldId,
     Keep,
+    KeepUntil,
     Part,
     Pool,
     PoolId,
@@ -130,6 +132,8 @@ class Stock:
                 self._shelves[unit.pool].units.append(unit)
         self._owners_before = {each.id: each.hold for each in self._units.values()}
         self.fresh: list[Part] = []
+        self.put_off: dict[Key, Part] = {}
+        """Portions that are kept until another instant."""
         self.given: list[GivenBack] = []
 
     # -- What was decided
@@ -171,6 +175,7 @@ class Stock:
             part = Part(
                 wanted.hold, number, each.pool, each.item, wanted.subject, wanted.buyer, each.quantity, leads,
                 wanted.limits.get(each.item), self._at, wanted.expires_at, units=units[id(each)],
+                keepable_until=wanted.keepable_until,
             )  # fmt: skip
             parts.append(part)
             self._count(part)
@@ -203,6 +208,18 @@ class Stock:
         for each in late:
             self._count(each)
         return Hold.of(self._holds[hold])
+
+    def keep_until(self, wanted: KeepUntil) -> Hold | Refusal:
+        """What is kept, all of it; what is overdue is kept for nobody, whoever has it by now."""
+        parts = self._holds.get(wanted.hold)
+        if not parts:
+            return HoldNotFound()
+        if any(each.status is not Status.HELD or each.is_overdue(self._at) for each in parts):
+            return NotKept()
+        ends = min(max(wanted.until, self._at), parts[0].keepable_until or parts[0].expires_at)
+        self._holds[wanted.hold] = after = [replace(each, expires_at=ends) for each in parts]
+        self.put_off |= {each.key: each for each in after}
+        return Hold.of(after)
 
     def release(self, hold: HoldId) -> Hold | Refusal:
         """What is kept is kept no longer; what is sold stays sold."""

@@ -10,6 +10,7 @@ from admitone.verticals.events import (
     refunded,
     routes,
     tracking,
+    unpaid,
 )
 from admitone.verticals.events.facts import FACTS
 from admitone.verticals.events.model import EVENT, ORDER
@@ -31,6 +32,7 @@ MODULE = Module(
         *reconciling.JOBS,
         *refunded.JOBS,
         *tracking.JOBS,
+        *unpaid.JOBS,
     ),
     subscriptions=(
         *announcing.SUBSCRIPTIONS,
@@ -40,6 +42,7 @@ MODULE = Module(
         *reconciling.SUBSCRIPTIONS,
         *refunded.SUBSCRIPTIONS,
         *tracking.SUBSCRIPTIONS,
+        *unpaid.SUBSCRIPTIONS,
     ),
     schedules=(*announcing.SCHEDULES, *reconciling.SCHEDULES),
     alerts=(reconciling.DIFFERS,),

@@ -94,16 +94,15 @@ class Doubtful(msgspec.Struct, frozen=True):
 @errand("ticketing.reconcile_sold_quantities", lane=COUNTING, seconds=3_000)
 async def reconcile(desk: Desk, firing: Delivered[Firing]) -> None:
     """Every event that was published and is not over for long; one that cannot be counted keeps no other waiting."""
-    after, failed = FIRST, list[Exception]()
-    over_since = firing.payload.at - LOOKED_AT
-    while page := await desk.database.read(RECONCILING, list_published, after, over_since, PAGE):
+    after, failed = (firing.payload.at - LOOKED_AT, FIRST), list[Exception]()
+    while page := await desk.database.read(RECONCILING, list_published, after, PAGE):
         for each in page:
             try:
                 await _compare(desk, each, firing)
             except Exception as error:  # noqa: BLE001
                 logger().exception("ticketing.not_counted", orgId=str(each.organization), eventId=str(each.event))
                 failed.append(error)
-        after = page[-1].event.uuid
+        after = page[-1].place
     if failed:
         raise ExceptionGroup(f"{len(failed)} events could not be counted", failed)
 

@@ -1,12 +1,14 @@
-"""Who may buy what, here and now: pure decisions.
+"""Who may buy what, here and now, and for how long it is kept for them: pure decisions.
 
 Promise (EVT-014): the page that shows what is on sale and the order that buys it ask the same functions.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
 
+from admitone.finance.payments.api import GRACE
 from admitone.kernel.errors import Refusal
 from admitone.verticals.events.errors import (
     AgeNotConfirmed,
@@ -22,9 +24,16 @@ from admitone.verticals.events.model import (
     AccessPolicy,
     Event,
     EventStatus,
+    Order,
     TicketType,
     TypeStatus,
 )
+
+LONGEST_KEPT: Final = timedelta(minutes=95)
+"""An order, from when it was placed, however often somebody begins to pay: the longest that an event gives, and a card
+payment that was begun in its last minute. A CHECK says the same."""
+SECOND_TRY: Final = timedelta(minutes=2)
+"""For whoever gave up one way to pay, or whose cards were refused, to choose another."""
 
 
 class Closed(StrEnum):
@@ -84,3 +93,22 @@ def _why_not_type(kind: TicketType, quantity: int, now: datetime) -> Refusal | N
     if quantity > kind.most_per_order:
         return TooManyTickets(ticket_type=str(kind.id), most=kind.most_per_order)
     return None
+
+
+# -- For how long
+
+
+def kept_until(event: Event, placed_at: datetime) -> datetime:
+    """Of an order that nobody pays."""
+    return placed_at + timedelta(minutes=event.hold_minutes)
+
+
+def payable_until(order: Order, event: Event, now: datetime) -> datetime:
+    """Of an order that somebody begins to pay now: as long again as the event gives them, and never longer than
+    anything is kept."""
+    return min(kept_until(event, now) + GRACE, order.created_at + LONGEST_KEPT)
+
+
+def unpaid_until(order: Order, event: Event, now: datetime) -> datetime:
+    """Of an order whose payment came to nothing: what it had without one, or long enough for a second try."""
+    return min(order.expires_at, max(kept_until(event, order.created_at), now + SECOND_TRY))

@@ -1,12 +1,15 @@
-"""Tickets, as finance sees them: what an order costs, and whether it may still be paid (FIN-017)."""
+"""Tickets, as finance sees them: what an order costs, whether it may still be paid (FIN-017), and that it is kept for
+whoever pays."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from admitone.finance.payments.api import SourceNotSold
-from admitone.finance.sources.port import Guard, Line, Offer, Wanted
+from admitone.finance.sources.port import Guard, Keeping, Line, Offer, Wanted
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.verticals.events import sales
+from admitone.verticals.events.commands.waiting import keep_for_payers
 from admitone.verticals.events.model import (
     AccessPolicy,
     Event,
@@ -37,12 +40,20 @@ class TicketShop:
             if order is None or event is None or order.state is not OrderState.OPEN or sales.why_closed(event, tx.now):
                 offers.append(SourceNotSold())
                 continue
-            offers.append(_offer(each, order, event, policies[event.id], types))
+            offers.append(_offer(each, order, event, policies[event.id], types, tx.now))
         return offers
+
+    async def keep(self, tx: Tx, keepings: Sequence[Keeping]) -> Sequence[Refusal | None]:
+        return await keep_for_payers(tx, keepings)
 
 
 def _offer(
-    wanted: Wanted, order: Order, event: Event, policy: AccessPolicy, types: dict[TicketTypeId, TicketType]
+    wanted: Wanted,
+    order: Order,
+    event: Event,
+    policy: AccessPolicy,
+    types: dict[TicketTypeId, TicketType],
+    now: datetime,
 ) -> Offer:
     return Offer(
         source=wanted.source,
@@ -59,4 +70,5 @@ def _offer(
             for each in order.lines
         ),
         guest_allowed=order.is_guest and policy.guest_checkout_allowed,
+        payable_until=sales.payable_until(order, event, now),
     )

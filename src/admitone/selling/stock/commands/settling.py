@@ -1,4 +1,4 @@
-"""What becomes of what was kept: it is sold, let go, overdue, or comes back.
+"""What becomes of what was kept: it is sold, kept longer or shorter, let go, overdue, or comes back.
 
 Promise: each can be said again, and is done once. Money that comes late buys what it was for, if there is any: what
 is overdue and not yet anybody else's is still its own, what ended is taken again. 256 claims on one pool are five
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.selling.stock.commands.shelving import lock_holds, survey, write
-from admitone.selling.stock.model import GONE, Claim, GiveBack, Hold, HoldId, Portion, Release, Status
+from admitone.selling.stock.model import GONE, Claim, GiveBack, Hold, HoldId, KeepUntil, Portion, Release, Status
 from admitone.selling.stock.store.portions import find_given_back, sum_bought
 
 
@@ -23,6 +23,15 @@ async def claim(tx: Tx, claims: Sequence[Claim]) -> list[Hold | Refusal]:
     wishes = [Portion(each.pool, each.item, each.quantity, each.units or ()) for each in gone]
     stock = await survey(tx, pools, parts, wishes, spared=overdue, bought=await sum_bought(tx, late))
     outcomes = [stock.claim(each.hold) for each in claims]
+    await write(tx, stock)
+    return outcomes
+
+
+async def keep_until(tx: Tx, wanted: Sequence[KeepUntil]) -> list[Hold | Refusal]:
+    """Another end for what is kept: later while somebody pays, sooner when they do not."""
+    pools, parts = await lock_holds(tx, wanted)
+    stock = await survey(tx, pools, parts)
+    outcomes = [stock.keep_until(each) for each in wanted]
     await write(tx, stock)
     return outcomes
 

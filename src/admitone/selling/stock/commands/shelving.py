@@ -9,7 +9,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from admitone.kernel.db import Tx
-from admitone.selling.stock.model import Claim, GiveBack, HoldId, Part, Pool, PoolId, Portion, Release, UnitId
+from admitone.selling.stock.model import (
+    Claim,
+    GiveBack,
+    HoldId,
+    KeepUntil,
+    Part,
+    Pool,
+    PoolId,
+    Portion,
+    Release,
+    UnitId,
+)
 from admitone.selling.stock.policy import Bought, Stock
 from admitone.selling.stock.store import pools as pool_store
 from admitone.selling.stock.store import portions as portion_store
@@ -20,7 +31,9 @@ SPARE_UNITS: Final = 64
 """Read beyond what is wanted, so that neighbours are found among them."""
 
 
-async def lock_holds(tx: Tx, inputs: Sequence[Claim | Release | GiveBack]) -> tuple[dict[PoolId, Pool], list[Part]]:
+async def lock_holds(
+    tx: Tx, inputs: Sequence[Claim | KeepUntil | Release | GiveBack]
+) -> tuple[dict[PoolId, Pool], list[Part]]:
     """The pools that these holds have something of, and what it is."""
     places = await portion_store.find_places(tx, {each.hold for each in inputs})
     needs = [Need(each.of, pool) for each in inputs for pool in places.get(each.hold, ())]
@@ -74,6 +87,7 @@ async def write(tx: Tx, stock: Stock) -> None:
     """Whatever was decided. Portions before counters: a portion refers to its pool, which is locked and not yet new."""
     await portion_store.insert_portions(tx, stock.fresh)
     await portion_store.write_portions(tx, stock.moved)
+    await portion_store.write_ends(tx, [*stock.put_off.values()])
     await portion_store.insert_given_back(tx, stock.given)
     await unit_store.write_owners(tx, stock.owners)
     await pool_store.write_counters(tx, stock.deltas)

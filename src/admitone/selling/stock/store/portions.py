@@ -10,7 +10,7 @@ from admitone.selling.stock.model import GivenBack, HoldId, Part, PoolId, Status
 from admitone.selling.stock.policy import Bought
 
 COLUMNS = """hold_id, number, pool_id, item, subject, buyer_id, quantity, leads, most, status, returned, units, kept_at,
-           expires_at, ended_at"""
+           expires_at, ended_at, keepable_until"""
 
 
 INSERT_PORTIONS = Insert(
@@ -30,6 +30,7 @@ INSERT_PORTIONS = Insert(
         "units": "uuid[]",
         "kept_at": "timestamptz",
         "expires_at": "timestamptz",
+        "keepable_until": "timestamptz",
     },
     attributes={"hold_id": "hold", "pool_id": "pool", "buyer_id": "buyer", "units": "unit_uuids"},
 )
@@ -95,6 +96,21 @@ WRITE_PORTIONS = """
        AND p.number = v.number
        AND p.status = v.was
        AND p.returned = v.had_returned
+"""
+
+
+# What has ended has ended, and there is a last end: the guards say so again, and a CHECK the second.
+WRITE_ENDS = """
+    UPDATE stock.portion AS p
+       SET expires_at = v.expires_at
+      FROM unnest($2::uuid[], $3::smallint[], $4::timestamptz[]) AS v(hold_id, number, expires_at)
+     WHERE p.organization_id = $1
+       AND p.hold_id = ANY($2::uuid[])
+       AND p.hold_id = v.hold_id
+       AND p.number = v.number
+       AND p.status = 'HELD'
+       AND p.expires_at > $5
+       AND v.expires_at <= COALESCE(p.keepable_until, p.expires_at)
 """
 
 
@@ -166,6 +182,11 @@ async def write_portions(tx: Tx, moved: Sequence[tuple[Part, Part]]) -> None:
     await tx.execute_exactly(len(moved), WRITE_PORTIONS, *changes, *columns(was, "status", "returned"), units)
 
 
+async def write_ends(tx: Tx, parts: Sequence[Part]) -> None:
+    """Each is still kept, until then."""
+    await tx.execute_exactly(len(parts), WRITE_ENDS, *columns(parts, "hold", "number", "expires_at"), tx.now)
+
+
 async def insert_given_back(tx: Tx, given: Sequence[GivenBack]) -> None:
     await tx.insert_exactly(INSERT_GIVEN_BACK, given)
 
@@ -194,4 +215,5 @@ def _part(row: Record) -> Part:
         row["returned"],
         None if units is None else tuple(map(UnitId, units)),
         row["ended_at"],
+        row["keepable_until"],
     )

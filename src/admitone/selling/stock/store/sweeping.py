@@ -10,7 +10,7 @@ import msgspec
 from admitone.kernel.db import PlatformTx, Tx
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.scope import PlatformScope, Role
-from admitone.selling.stock.model import HoldId, PoolId
+from admitone.selling.stock.model import MOST_UNITS, HoldId, PoolId
 
 SWEEPING: Final = PlatformScope("see to what is overdue, and compare what is counted", Role.RELAY)
 
@@ -37,7 +37,9 @@ LIST_POOLS = """
 """
 
 
-# One statement, so one moment: what changes meanwhile changes on both sides.
+# One statement, so one moment: what changes meanwhile changes on both sides. Units, and whose each is, are read in the
+# order of an index, and so with a limit, which is more than there are: of indexes that look equally good, as all do
+# while nobody has counted the rows, the planner would take another, and read all of the organisation's.
 SUM_STANDINGS = """
     SELECT p.id, p.capacity, p.held, p.sold, p.seated, h.kept, h.bought, n.units, n.taken, n.rightly
       FROM stock.pool AS p
@@ -49,15 +51,22 @@ SUM_STANDINGS = """
                             AND ended_at IS NULL) AS h
      CROSS JOIN LATERAL (SELECT count(*)::integer AS units, count(u.hold_id)::integer AS taken,
                                 count(o.hold_id)::integer AS rightly
-                           FROM stock.unit AS u
-                           LEFT JOIN stock.portion AS o
-                             ON o.organization_id = $1
-                            AND o.hold_id = u.hold_id
-                            AND o.pool_id IS NOT DISTINCT FROM u.pool_id
-                            AND o.status IN ('HELD', 'SOLD')
-                            AND u.id = ANY(o.units)
-                          WHERE u.organization_id = $1
-                            AND u.pool_id = p.id) AS n
+                           FROM (SELECT id, pool_id, hold_id
+                                   FROM stock.unit
+                                  WHERE organization_id = $1
+                                    AND pool_id BETWEEN p.id AND p.id
+                                  ORDER BY pool_id, label
+                                  LIMIT $3) AS u
+                           LEFT JOIN LATERAL (SELECT r.hold_id
+                                                FROM stock.portion AS r
+                                               WHERE r.organization_id = $1
+                                                 AND r.hold_id = u.hold_id
+                                                 AND r.pool_id IS NOT DISTINCT FROM u.pool_id
+                                                 AND r.status IN ('HELD', 'SOLD')
+                                                 AND u.id = ANY(r.units)
+                                               ORDER BY r.number
+                                               LIMIT 1) AS o
+                             ON true) AS n
      WHERE p.organization_id = $1
        AND p.id = ANY($2::uuid[])
 """
@@ -118,5 +127,5 @@ async def list_pools(tx: PlatformTx, after: Place, limit: int) -> list[Place]:
 
 
 async def sum_standings(tx: Tx, pools: Collection[PoolId]) -> list[Standing]:
-    rows = await tx.fetch(SUM_STANDINGS, sorted(each.uuid for each in pools))
+    rows = await tx.fetch(SUM_STANDINGS, sorted(each.uuid for each in pools), MOST_UNITS)
     return [Standing(PoolId(row["id"]), *[*row.values()][1:]) for row in rows]

@@ -1,6 +1,7 @@
 """Buying at once: an order and the beginning of its payment, decided and written together.
 
-Promise: what is kept and what is to be paid commit together. If it cannot be paid now, the order stands all the same
+Promise: what is kept and what is to be paid commit together, and it is kept for as long as it can be paid from the
+start: no statement is sent for that. If it cannot be paid now, the order stands all the same
 for as long as it is kept, and whoever placed it is told why.
 """
 
@@ -51,9 +52,10 @@ async def buy(tx: Tx, buyings: Sequence[Buying]) -> list[Bought | Refusal]:
 
 async def _place(tx: Tx, buyings: Sequence[Buying]) -> Sequence[Order | Refusal]:
     """What is busy is told by the inputs of this batch."""
-    whose = {id(each.placing): each for each in buyings}
+    placings = [msgspec.structs.replace(each.placing, grace=payments.GRACE) for each in buyings]
+    whose = {id(placing): each for placing, each in zip(placings, buyings, strict=True)}
     try:
-        return await place(tx, [each.placing for each in buyings])
+        return await place(tx, placings)
     except Busy as busy:
         raise Busy({key: [whose[id(each)] for each in inputs] for key, inputs in busy.inputs_by_key.items()}) from None
 
@@ -74,4 +76,6 @@ def _checkout(buying: Buying, order: Order) -> Checkout:
         buyer=order.buyer,
         promo_code=buying.promo_code,
         return_url=buying.return_url,
+        # Also an order that stood before: to keep it longer would lock it after the pools of the others.
+        kept=True,
     )

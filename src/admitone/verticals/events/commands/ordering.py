@@ -70,6 +70,8 @@ class Placing(msgspec.Struct, frozen=True):
     age_confirmed: bool = False
     invite_token: str | None = None
     billing: Billing | None = None
+    grace: timedelta = timedelta(0)
+    """How much longer it is kept than the event says, for whoever pays at once."""
 
     @property
     def request_hash(self) -> bytes:
@@ -181,7 +183,7 @@ def _draft(tx: Tx, placing: Placing, known: Known, *, is_invited: bool) -> Order
         language=placing.language.value,
         age_confirmed=placing.age_confirmed,
         billing=sealed(placing.billing, tx.scope.organization, own),
-        expires_at=tx.now + timedelta(minutes=event.hold_minutes),
+        expires_at=sales.kept_until(event, tx.now) + placing.grace,
         payment_id=None,
         fulfilled_at=None,
         version=1,
@@ -211,7 +213,16 @@ def _keep(placing: Placing, order: Order, known: Known) -> Keep:
         for pool in kind.pools
     ]
     limits = {str(kind.id): most for _, kind in wants if (most := sales.most_of(kind))}
-    return Keep(placing, HoldId(order.id.uuid), str(order.id), order.buyer, tuple(portions), order.expires_at, limits)
+    return Keep(
+        placing,
+        HoldId(order.id.uuid),
+        str(order.id),
+        order.buyer,
+        tuple(portions),
+        order.expires_at,
+        limits,
+        keepable_until=order.created_at + sales.LONGEST_KEPT,
+    )
 
 
 class Cancelling(msgspec.Struct, frozen=True):

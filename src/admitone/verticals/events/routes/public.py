@@ -2,8 +2,8 @@
 
 Promise: what was never published is not there, in the very words in which anything is not there that never was
 (EVT-002); lists and feeds show what is published, listed and not over (EVT-003, EVT-010); a page says what can be
-bought and by whom in the words of the rules that an order obeys (EVT-014), and is kept by nobody: whether something is
-sold out is asked each time.
+bought and by whom in the words of the rules that an order obeys (EVT-014), and is asked for each time: whether
+something is sold out is never remembered. Whoever has the same bytes already is told so instead.
 """
 
 from datetime import datetime
@@ -175,6 +175,7 @@ everything = public(
     takes=ListRequest,
     gives=Page[ListedAnswer],
     cache=FOR_A_MOMENT,
+    conditional=True,
     examples=(Example("In Porto", takes=ListRequest(city="Porto"), gives=Page(items=[A_LINE], next_cursor=None)),),
 )
 
@@ -191,6 +192,7 @@ of_organization = public(
     takes=OrganizationListRequest,
     gives=Page[ListedAnswer],
     cache=FOR_A_MOMENT,
+    conditional=True,
     examples=(
         Example(
             "One",
@@ -373,6 +375,7 @@ one = public(
     refuses=(EventNotFound,),
     order_key="eventId",
     cache=ASKED_EACH_TIME,
+    conditional=True,
     examples=(
         Example("A night", takes=PageOfEventRequest(event_id=SOME_EVENT), gives=A_PAGE),
         Example("A draft", takes=PageOfEventRequest(event_id=SOME_EVENT), refuses=EventNotFound()),
@@ -409,6 +412,7 @@ calendar = public(
     refuses=(EventNotFound,),
     order_key="eventId",
     cache=FOR_A_WHILE,
+    conditional=True,
     examples=(Example("A night", takes=CalendarRequest(event_id=SOME_EVENT)),),
 )
 
@@ -429,6 +433,7 @@ feed = public(
     takes=FeedRequest,
     writes=Writes.FILE,
     cache=FOR_A_WHILE,
+    conditional=True,
     examples=(Example("A club", takes=FeedRequest(organization_id=SOME_ORGANIZATION)),),
 )
 

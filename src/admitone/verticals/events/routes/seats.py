@@ -46,6 +46,7 @@ seats = public(
     refuses=(EventNotFound, TicketTypeNotFound, NotSeated),
     order_key="eventId",
     cache=ASKED_EACH_TIME,
+    conditional=True,
     examples=(
         Example(
             "A hall",

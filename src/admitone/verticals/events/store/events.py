@@ -31,6 +31,10 @@ COLUMNS = """organization_id, id, title, description, status, starts_at, ends_at
 TYPE_COLUMNS = """id, event_id, name, description, price_minor, allows_zero, free_per_person, pool_id, shared_pools,
            seated, sales_from, sales_until, most_per_order, most_per_buyer, status, sessions, position, version,
            created_at, changed_at"""
+POLICY_COLUMNS = """event_id, version, mode, guest_checkout_allowed, login_required, invite_token_allowed,
+           invite_identity_match, invite_token_hours, requires_entitlement, scanner_required, methods, allow_reentry,
+           reentry_minutes, max_entries, undo_minutes"""
+OF_POLICY = ", ".join(f"p.{name.strip()}" for name in POLICY_COLUMNS.split(","))
 
 
 FIND_EVENTS = f"""
@@ -79,19 +83,19 @@ FIND_TYPES_OF_EVENTS = f"""
 """  # noqa: S608, of constants
 
 
-# Of each event the one in force.
-FIND_POLICIES = """
-    SELECT p.event_id, p.version, p.mode, p.guest_checkout_allowed, p.login_required, p.invite_token_allowed,
-           p.invite_identity_match, p.invite_token_hours, p.requires_entitlement, p.scanner_required, p.methods,
-           p.allow_reentry, p.reentry_minutes, p.max_entries, p.undo_minutes
+# Of each event the one in force; looked up event by event, and not joined with all that an organisation ever had.
+FIND_POLICIES = f"""
+    SELECT {OF_POLICY}
       FROM events.event AS e
-      JOIN events.access_policy AS p
-        ON p.organization_id = e.organization_id
-       AND p.event_id = e.id
-       AND p.version = e.policy_version
+     CROSS JOIN LATERAL (SELECT {POLICY_COLUMNS}
+                           FROM events.access_policy AS a
+                          WHERE a.organization_id = $1
+                            AND a.event_id = e.id
+                            AND a.version = e.policy_version
+                          LIMIT 1) AS p
      WHERE e.organization_id = $1
        AND e.id = ANY($2::uuid[])
-"""
+"""  # noqa: S608, of constants
 
 
 MARK_FIRST_SALE = """

@@ -89,16 +89,16 @@ LIST_EVERYWHERE = f"""
 """  # noqa: S608, of constants
 
 
+# By the three together, which one index alone has.
 LIST_IN_CITY = f"""
     SELECT {COLUMNS}
       FROM events.listing
      WHERE listed
        AND $1::uuid IS NOT NULL
-       AND lower(city) = lower($2)
-       AND (starts_at, event_id) > ($3, $4)
-       AND starts_at <= $5
+       AND (lower(city), starts_at, event_id) > (lower($2), $3, $4)
+       AND (lower(city), starts_at) <= (lower($2), $5)
        AND ends_at > $6
-     ORDER BY starts_at, event_id
+     ORDER BY lower(city), starts_at, event_id
      LIMIT $7
 """  # noqa: S608, of constants
 

@@ -1,7 +1,7 @@
 """Orders and their lines."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 from uuid import UUID
 
 from admitone.finance.sources.api import PaymentId
@@ -11,9 +11,11 @@ from admitone.kernel.statements import Insert, Lock, columns
 from admitone.verticals.events.model import EventId, Order, OrderId, OrderLine, OrderState, TicketTypeId
 
 Input = TypeVar("Input")
+LAST: Final = UUID(int=2**128 - 1)
 
 COLUMNS = """organization_id, id, event_id, identity_id, key, request_hash, state, currency, amount_minor, is_guest,
            language, age_confirmed, billing, expires_at, payment_id, fulfilled_at, version, created_at, changed_at"""
+OF_ORDER = ", ".join(f"o.{name.strip()}" for name in COLUMNS.split(","))
 
 
 INSERT_ORDERS = Insert(
@@ -64,12 +66,18 @@ FIND_ORDERS = f"""
 """  # noqa: S608, of constants
 
 
+# One by one, each in the order of its index, which an equal sign would make void: asked for all at once, the planner
+# reads all of an organisation's orders while nobody has counted them.
 FIND_BY_KEYS = f"""
-    SELECT {COLUMNS}
-      FROM events.ticket_order
-     WHERE organization_id = $1
-       AND identity_id = ANY($2::uuid[])
-       AND key = ANY($3::text[])
+    SELECT {OF_ORDER}
+      FROM unnest($2::uuid[], $3::text[]) AS v(identity_id, key)
+     CROSS JOIN LATERAL (SELECT {COLUMNS}
+                           FROM events.ticket_order
+                          WHERE organization_id = $1
+                            AND identity_id = v.identity_id
+                            AND key BETWEEN v.key AND v.key
+                          ORDER BY key
+                          LIMIT 1) AS o
 """  # noqa: S608, of constants
 
 
@@ -107,6 +115,18 @@ MOVE_ORDERS = """
 """
 
 
+KEEP_ORDERS = """
+    UPDATE events.ticket_order AS o
+       SET expires_at = v.expires_at, version = o.version + 1, changed_at = $5
+      FROM unnest($2::uuid[], $3::integer[], $4::timestamptz[]) AS v(id, was, expires_at)
+     WHERE o.organization_id = $1
+       AND o.id = ANY($2::uuid[])
+       AND o.id = v.id
+       AND o.version = v.was
+       AND o.state = 'OPEN'
+"""
+
+
 # Its key was the guest's: whoever has it now may have taken the same for another order. Nobody can have taken this one.
 HAND_OVER = """
     UPDATE events.ticket_order AS o
@@ -118,14 +138,16 @@ HAND_OVER = """
 """
 
 
+# By both columns together, which one index alone has, and by the first, whose predicate it is.
 LIST_OF_EVENT = f"""
     SELECT {COLUMNS}
       FROM events.ticket_order
      WHERE organization_id = $1
-       AND event_id = $2
-       AND id > $3
-     ORDER BY id
-     LIMIT $4
+       AND event_id >= $2
+       AND (event_id, id) > ($2, $3)
+       AND (event_id, id) <= ($2, $4)
+     ORDER BY event_id, id
+     LIMIT $5
 """  # noqa: S608, of constants
 
 
@@ -139,11 +161,14 @@ LIST_OWN = f"""
 """  # noqa: S608, of constants
 
 
+# In the order of its index, for the planner's sake.
 FIND_OWN = f"""
     SELECT {COLUMNS}
       FROM events.ticket_order
      WHERE identity_id = $1
-       AND id = $2
+       AND id BETWEEN $2 AND $2
+     ORDER BY id
+     LIMIT 1
 """  # noqa: S608, of constants
 
 
@@ -177,14 +202,14 @@ async def find_orders(tx: Tx, ids: Collection[OrderId]) -> dict[OrderId, Order]:
 async def find_by_keys(tx: Tx, keys: Collection[tuple[IdentityId, str]]) -> dict[tuple[IdentityId, str], Order]:
     if not keys:
         return {}
-    rows = await tx.fetch(FIND_BY_KEYS, sorted({own.uuid for own, _ in keys}), sorted({key for _, key in keys}))
-    wanted = [row for row in rows if (IdentityId(row["identity_id"]), row["key"]) in keys]
-    return {(each.buyer, each.key): each for each in (await _with_lines(tx, wanted)).values()}
+    ordered = sorted(keys)
+    rows = await tx.fetch(FIND_BY_KEYS, [own.uuid for own, _ in ordered], [key for _, key in ordered])
+    return {(each.buyer, each.key): each for each in (await _with_lines(tx, rows)).values()}
 
 
 async def list_of_event(tx: Tx, event: EventId, after: UUID, limit: int) -> list[Order]:
     """The first one first; without their lines."""
-    return [order_of(row) for row in await tx.fetch(LIST_OF_EVENT, event.uuid, after, limit)]
+    return [order_of(row) for row in await tx.fetch(LIST_OF_EVENT, event.uuid, after, LAST, limit)]
 
 
 async def lock_orders(tx: Tx, inputs: Sequence[Input], whose: Callable[[Input], OrderId]) -> dict[OrderId, Order]:
@@ -199,6 +224,12 @@ async def move_orders(tx: Tx, before: Mapping[OrderId, Order], after: Sequence[O
     [ids, *rest] = columns(ordered, "id", "state", "payment_id", "fulfilled_at")
     was = [before[each.id].version for each in ordered]
     await tx.execute_exactly(len(ordered), MOVE_ORDERS, ids, was, *rest, tx.now)
+
+
+async def keep_orders(tx: Tx, orders: Sequence[Order]) -> None:
+    """Open ones, each until its new end; each still had the version that it was read with."""
+    ordered = sorted(orders, key=lambda each: each.id)
+    await tx.execute_exactly(len(ordered), KEEP_ORDERS, *columns(ordered, "id", "version", "expires_at"), tx.now)
 
 
 async def hand_over(tx: Tx, owners: Mapping[OrderId, IdentityId]) -> None:

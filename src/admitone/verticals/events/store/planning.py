@@ -82,6 +82,7 @@ LIST_OWN = f"""
     SELECT {COLUMNS}
       FROM events.event
      WHERE organization_id = $1
+       AND starts_at >= $2
        AND (starts_at, id) > ($2, $3)
        AND ($4::text IS NULL OR status = $4)
      ORDER BY starts_at, id

@@ -24,12 +24,14 @@ CLOCKS_DIFFER: Final = timedelta(hours=1)
 """Between whoever makes ids, by their own clock, and the database, by whose clock everything else is: never so much."""
 
 
-# By both columns together, which one index alone has: of those that look equally good, as all do while nobody has
-# counted the rows, the planner would take the key's, and read all of the organisation's.
+# By both columns together, which one index alone has, and by the first, whose predicate it is: of those that look
+# equally good, as all do while nobody has counted the rows, the planner would take the key's, and read all of the
+# organisation's.
 LIST_ORDERS = f"""
     SELECT {ORDER_COLUMNS}
       FROM events.ticket_order
      WHERE organization_id = $1
+       AND event_id >= $2
        AND (event_id, id) < ($2, $3)
        AND (event_id, id) > ($2, $4)
      ORDER BY event_id DESC, id DESC
@@ -71,13 +73,11 @@ SUM_SALES = """
 """
 
 
-# In the order of their key.
 LIST_PUBLISHED = """
-    SELECT event_id, organization_id
+    SELECT event_id, organization_id, ends_at
       FROM events.listing
-     WHERE event_id > $1
-       AND ends_at > $2
-     ORDER BY event_id
+     WHERE (ends_at, event_id) > ($1, $2)
+     ORDER BY ends_at, event_id
      LIMIT $3
 """
 
@@ -98,6 +98,12 @@ class SoldOn(msgspec.Struct, frozen=True):
 class Published(msgspec.Struct, frozen=True):
     event: EventId
     organization: OrganizationId
+    ends_at: datetime
+
+    @property
+    def place(self) -> tuple[datetime, UUID]:
+        """In the list."""
+        return self.ends_at, self.event.uuid
 
 
 async def list_orders(tx: Tx, event: EventId, before: UUID, after: UUID, limit: int) -> list[Order]:
@@ -118,10 +124,10 @@ async def sum_sales(tx: Tx, event: EventId, midnights: Sequence[datetime]) -> li
     return [SoldOn(row["day"], TicketTypeId(row["ticket_type_id"]), *[*row.values()][2:]) for row in rows]
 
 
-async def list_published(tx: PlatformTx, after: UUID, over_since: datetime, limit: int) -> list[Published]:
-    """Of everybody's, those that are not over, or not for long."""
-    rows = await tx.fetch(LIST_PUBLISHED, after, over_since, limit)
-    return [Published(EventId(row["event_id"]), OrganizationId(row["organization_id"])) for row in rows]
+async def list_published(tx: PlatformTx, after: tuple[datetime, UUID], limit: int) -> list[Published]:
+    """Everybody's, by their end: what is over for long is not read."""
+    rows = await tx.fetch(LIST_PUBLISHED, *after, limit)
+    return [Published(EventId(row["event_id"]), OrganizationId(row["organization_id"]), row["ends_at"]) for row in rows]
 
 
 def id_near(instant: datetime) -> UUID:
