@@ -40,7 +40,7 @@ from bench.server import ROOT, a_server
 ORDERS: Final = "/api/orders"
 BUY: Final = "/api/orders/buy"
 SERVER, WORKER = "bench.serve_tickets", "bench.work_tickets"
-BUYERS: Final = 4_000
+BUYERS: Final = 40_000
 """So many that nobody meets the limit of thirty orders in five minutes."""
 PLENTY: Final = 2_000_000
 AT_MOST_A_SECOND: Final = 6_000

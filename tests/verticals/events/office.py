@@ -25,7 +25,7 @@ from admitone.finance.gateways.sandbox.keys import Keys
 from admitone.finance.gateways.sandbox.simulator import Simulator
 from admitone.finance.sources.api import PaymentId, Source, SourceType
 from admitone.finance.sources.port import SHOPS
-from admitone.foundation.mail.handlers import deliver
+from admitone.foundation.mail.handlers import deliver, deliver_at_leisure
 from admitone.foundation.mail.module import MODULE as MAIL
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Tx
@@ -43,7 +43,9 @@ from tests.verticals.events.stage import KEYS, Stage
 
 DUTIES = duties_of(
     [
-        replace(each, jobs=tuple(job for job in each.jobs if job is not deliver)) if each is MAIL else each
+        replace(each, jobs=tuple(job for job in each.jobs if job is not deliver and job is not deliver_at_leisure))
+        if each is MAIL
+        else each
         for each in MODULES
     ]
 )
@@ -51,12 +53,12 @@ DUTIES = duties_of(
 UNDONE = """
     SELECT (SELECT count(*) FROM kernel.outbox WHERE organization_id = $1 AND published_at IS NULL)
          + (SELECT count(*) FROM kernel.job
-             WHERE organization_id = $1 AND kind <> 'mail.deliver' AND run_at < now() + interval '10 seconds')
+             WHERE organization_id = $1 AND kind NOT LIKE 'mail.deliver%' AND run_at < now() + interval '10 seconds')
 """
 """In one look: what one job ends with is another's beginning."""
 Wanted = tuple[dict[str, Any], int]
 PUT_OFF = """
-    SELECT (SELECT count(*) FROM kernel.job WHERE organization_id = $1 AND kind <> 'mail.deliver')
+    SELECT (SELECT count(*) FROM kernel.job WHERE organization_id = $1 AND kind NOT LIKE 'mail.deliver%')
          + (SELECT count(*) FROM kernel.outbox WHERE organization_id = $1 AND published_at IS NULL)
 """
 SOONER = "UPDATE kernel.job SET run_at = now() WHERE organization_id = $1 AND worker IS NULL AND run_at > now()"

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from admitone.foundation.mail import store
-from admitone.foundation.mail.handlers import Posted, deliver
-from admitone.foundation.mail.model import Content, Letter, LetterId, Template, is_address, on_the_wire
+from admitone.foundation.mail.handlers import Posted, deliver, deliver_at_leisure
+from admitone.foundation.mail.model import AT_LEISURE, Content, Letter, LetterId, Template, is_address, on_the_wire
 from admitone.foundation.mail.rendering import require_values
 from admitone.foundation.mail.sealing import sealed
 from admitone.kernel.db import Tx
@@ -42,8 +42,9 @@ async def post(tx: Tx, letters: Sequence[Letter]) -> int:
 def _draft(tx: Tx, letter: Letter) -> _Draft:
     require_values(letter.template, letter.values)
     own = LetterId.new()
+    kind = deliver_at_leisure if letter.template in AT_LEISURE else deliver
     envelope = sealed(Content(letter.to, dict(letter.values)), tx.scope.organization, own)
     return _Draft(
         store.NewLetter(own, letter.template, letter.language, envelope, tx.now),
-        Job.of(deliver, Posted(own), letter.caller, key=f"mail.deliver:{letter.key or own}"),
+        Job.of(kind, Posted(own), letter.caller, key=f"mail.deliver:{letter.key or own}"),
     )

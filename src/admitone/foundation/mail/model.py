@@ -56,6 +56,10 @@ class Template(StrEnum):
     EVENT_CANCELLED = "event_cancelled"
 
 
+AT_LEISURE: Final = frozenset({Template.ORDER_RECEIPT, Template.ORDER_RETURNED, Template.EVENT_CANCELLED})
+"""Of which thousands are posted at once, and for which nobody sits and waits."""
+
+
 @dataclass(frozen=True, slots=True)
 class Letter:
     """A letter to post. Under a `key`, which names nobody, it is posted once, however often it is asked for."""

@@ -29,7 +29,7 @@ from admitone.verticals.events.policy import closes_at
 from admitone.verticals.events.store import events as store
 from admitone.verticals.events.store import guest_links, orders
 
-LETTERS: Final = Lane("receipts", places=4)
+LETTERS: Final = Lane("receipts", places=16, gives_way=True)
 PEOPLE: Final = PeopleScope("where receipts go")
 GUEST_KIND: Final = "gst"
 WALLET: Final = "/wallet"
