@@ -10,6 +10,14 @@ ALTER SCHEMA disputes OWNER TO admitone_owner;
 CREATE SCHEMA entitlements;
 ALTER SCHEMA entitlements OWNER TO admitone_owner;
 
+-- Name: events; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA events;
+ALTER SCHEMA events OWNER TO admitone_owner;
+
+-- Name: fulfilment; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA fulfilment;
+ALTER SCHEMA fulfilment OWNER TO admitone_owner;
+
 -- Name: identity; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA identity;
 ALTER SCHEMA identity OWNER TO admitone_owner;
@@ -57,6 +65,10 @@ ALTER SCHEMA refunds OWNER TO admitone_owner;
 -- Name: sales; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA sales;
 ALTER SCHEMA sales OWNER TO admitone_owner;
+
+-- Name: stock; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA stock;
+ALTER SCHEMA stock OWNER TO admitone_owner;
 
 -- Name: usernames; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA usernames;
@@ -938,6 +950,291 @@ CREATE TABLE entitlements.token (
 );
 ALTER TABLE ONLY entitlements.token FORCE ROW LEVEL SECURITY;
 ALTER TABLE entitlements.token OWNER TO admitone_owner;
+
+-- Name: access_policy; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.access_policy (
+    organization_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    version integer NOT NULL,
+    mode text NOT NULL,
+    guest_checkout_allowed boolean NOT NULL,
+    login_required boolean NOT NULL,
+    invite_token_allowed boolean NOT NULL,
+    invite_identity_match text NOT NULL,
+    invite_token_hours integer,
+    requires_entitlement boolean NOT NULL,
+    scanner_required boolean NOT NULL,
+    methods text[] NOT NULL,
+    allow_reentry boolean NOT NULL,
+    reentry_minutes integer NOT NULL,
+    max_entries integer NOT NULL,
+    undo_minutes integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    actor_id uuid,
+    CONSTRAINT access_policy_check CHECK (((NOT invite_token_allowed) OR ((invite_identity_match = ANY (ARRAY['EMAIL'::text, 'BOTH'::text])) AND (invite_token_hours IS NOT NULL)))),
+    CONSTRAINT access_policy_check1 CHECK (((NOT login_required) OR ((NOT guest_checkout_allowed) AND (mode = 'INVITE_ONLY'::text)))),
+    CONSTRAINT access_policy_invite_identity_match_check CHECK ((invite_identity_match = ANY (ARRAY['EMAIL'::text, 'USERNAME'::text, 'BOTH'::text]))),
+    CONSTRAINT access_policy_invite_token_hours_check CHECK (((invite_token_hours >= 1) AND (invite_token_hours <= 8760))),
+    CONSTRAINT access_policy_max_entries_check CHECK (((max_entries >= 1) AND (max_entries <= 1000))),
+    CONSTRAINT access_policy_methods_check CHECK (((methods <@ ARRAY['QR_TICKET'::text, 'QR_REGISTRATION'::text, 'QR_BOOKING'::text, 'MANUAL'::text]) AND (cardinality(methods) > 0))),
+    CONSTRAINT access_policy_mode_check CHECK ((mode = ANY (ARRAY['PUBLIC'::text, 'INVITE_ONLY'::text, 'UNLISTED'::text]))),
+    CONSTRAINT access_policy_reentry_minutes_check CHECK (((reentry_minutes >= 0) AND (reentry_minutes <= 10080))),
+    CONSTRAINT access_policy_undo_minutes_check CHECK (((undo_minutes >= 0) AND (undo_minutes <= 1440))),
+    CONSTRAINT access_policy_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY events.access_policy FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.access_policy OWNER TO admitone_owner;
+
+-- Name: event; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.event (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    title text NOT NULL,
+    description text NOT NULL,
+    status text NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    time_zone text NOT NULL,
+    currency text NOT NULL,
+    venue text NOT NULL,
+    address text NOT NULL,
+    city text NOT NULL,
+    country text NOT NULL,
+    least_age smallint,
+    hold_minutes smallint NOT NULL,
+    allows_zero boolean NOT NULL,
+    pricing_mode text NOT NULL,
+    policy_version integer NOT NULL,
+    first_sold_at timestamp with time zone,
+    published_at timestamp with time zone,
+    cancelled_at timestamp with time zone,
+    version integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT event_address_check CHECK ((length(address) <= 300)),
+    CONSTRAINT event_check CHECK ((ends_at > starts_at)),
+    CONSTRAINT event_check1 CHECK ((((status = 'DRAFT'::text) = (published_at IS NULL)) OR (status = 'CANCELLED'::text))),
+    CONSTRAINT event_check2 CHECK (((status = 'CANCELLED'::text) = (cancelled_at IS NOT NULL))),
+    CONSTRAINT event_check3 CHECK (((status <> 'DRAFT'::text) OR (first_sold_at IS NULL))),
+    CONSTRAINT event_city_check CHECK ((length(city) <= 100)),
+    CONSTRAINT event_country_check CHECK ((country ~ '^([A-Z]{2})?$'::text)),
+    CONSTRAINT event_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT event_description_check CHECK ((length(description) <= 20000)),
+    CONSTRAINT event_hold_minutes_check CHECK (((hold_minutes >= 1) AND (hold_minutes <= 60))),
+    CONSTRAINT event_least_age_check CHECK (((least_age >= 1) AND (least_age <= 99))),
+    CONSTRAINT event_policy_version_check CHECK ((policy_version > 0)),
+    CONSTRAINT event_pricing_mode_check CHECK ((pricing_mode = ANY (ARRAY['STANDARD'::text, 'FREE_ONLY'::text]))),
+    CONSTRAINT event_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'PUBLISHED'::text, 'CANCELLED'::text]))),
+    CONSTRAINT event_time_zone_check CHECK (((length(time_zone) >= 1) AND (length(time_zone) <= 64))),
+    CONSTRAINT event_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200))),
+    CONSTRAINT event_venue_check CHECK ((length(venue) <= 200)),
+    CONSTRAINT event_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY events.event FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.event OWNER TO admitone_owner;
+
+-- Name: guest_link; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.guest_link (
+    organization_id uuid NOT NULL,
+    digest bytea NOT NULL,
+    order_id uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone,
+    CONSTRAINT guest_link_digest_check CHECK ((length(digest) = 32))
+);
+ALTER TABLE ONLY events.guest_link FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.guest_link OWNER TO admitone_owner;
+
+-- Name: listing; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.listing (
+    event_id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    event_version integer NOT NULL,
+    listed boolean NOT NULL,
+    title text NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    time_zone text NOT NULL,
+    venue text NOT NULL,
+    city text NOT NULL,
+    country text NOT NULL,
+    changed_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY events.listing FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.listing OWNER TO admitone_owner;
+
+-- Name: order_line; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.order_line (
+    organization_id uuid NOT NULL,
+    order_id uuid NOT NULL,
+    ticket_type_id uuid NOT NULL,
+    name text NOT NULL,
+    quantity integer NOT NULL,
+    unit_price_minor bigint NOT NULL,
+    CONSTRAINT order_line_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT order_line_quantity_check CHECK (((quantity >= 1) AND (quantity <= 100))),
+    CONSTRAINT order_line_unit_price_minor_check CHECK ((unit_price_minor >= 0))
+);
+ALTER TABLE ONLY events.order_line FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.order_line OWNER TO admitone_owner;
+
+-- Name: session; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.session (
+    organization_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    id uuid NOT NULL,
+    label text NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone NOT NULL,
+    CONSTRAINT session_check CHECK ((ends_at > starts_at)),
+    CONSTRAINT session_label_check CHECK (((length(label) >= 1) AND (length(label) <= 100)))
+);
+ALTER TABLE ONLY events.session FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.session OWNER TO admitone_owner;
+
+-- Name: shared_pool; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.shared_pool (
+    organization_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    id uuid NOT NULL,
+    label text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT shared_pool_label_check CHECK (((length(label) >= 1) AND (length(label) <= 100)))
+);
+ALTER TABLE ONLY events.shared_pool FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.shared_pool OWNER TO admitone_owner;
+
+-- Name: ticket; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.ticket (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    order_id uuid CONSTRAINT ticket_order_id_not_null1 NOT NULL,
+    event_id uuid NOT NULL,
+    ticket_type_id uuid NOT NULL,
+    emission_index integer NOT NULL,
+    identity_id uuid NOT NULL,
+    status text NOT NULL,
+    price_minor bigint NOT NULL,
+    unit_id uuid,
+    seat text,
+    version integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT ticket_emission_index_check CHECK ((emission_index >= 0)),
+    CONSTRAINT ticket_price_minor_check CHECK ((price_minor >= 0)),
+    CONSTRAINT ticket_seat_check CHECK ((length(seat) <= 64)),
+    CONSTRAINT ticket_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'RESALE_LISTED'::text, 'TRANSFERRED'::text, 'REFUNDED'::text, 'DISPUTED'::text, 'CHARGEBACK_LOST'::text, 'CANCELLED'::text]))),
+    CONSTRAINT ticket_version_check CHECK ((version > 0))
+)
+WITH (fillfactor='85');
+ALTER TABLE ONLY events.ticket FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.ticket OWNER TO admitone_owner;
+
+-- Name: ticket_order; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.ticket_order (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    identity_id uuid NOT NULL,
+    key text NOT NULL,
+    request_hash bytea NOT NULL,
+    state text NOT NULL,
+    currency text NOT NULL,
+    amount_minor bigint NOT NULL,
+    is_guest boolean NOT NULL,
+    language text NOT NULL,
+    age_confirmed boolean NOT NULL,
+    billing bytea,
+    expires_at timestamp with time zone NOT NULL,
+    payment_id uuid,
+    fulfilled_at timestamp with time zone,
+    version integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    billing_key smallint GENERATED ALWAYS AS (get_byte(billing, 0)) STORED,
+    CONSTRAINT ticket_order_amount_minor_check CHECK ((amount_minor >= 0)),
+    CONSTRAINT ticket_order_check CHECK (((state <> 'FULFILLED'::text) OR ((payment_id IS NOT NULL) AND (fulfilled_at IS NOT NULL)))),
+    CONSTRAINT ticket_order_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT ticket_order_kept_check CHECK ((expires_at <= (created_at + '01:35:00'::interval))),
+    CONSTRAINT ticket_order_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255))),
+    CONSTRAINT ticket_order_language_check CHECK (((length(language) >= 2) AND (length(language) <= 10))),
+    CONSTRAINT ticket_order_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'FULFILLED'::text, 'CANCELLED'::text, 'RETURNED'::text]))),
+    CONSTRAINT ticket_order_version_check CHECK ((version > 0))
+)
+WITH (fillfactor='85');
+ALTER TABLE ONLY events.ticket_order FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.ticket_order OWNER TO admitone_owner;
+
+-- Name: ticket_type; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.ticket_type (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    name text NOT NULL,
+    description text NOT NULL,
+    price_minor bigint NOT NULL,
+    allows_zero boolean NOT NULL,
+    free_per_person integer NOT NULL,
+    pool_id uuid NOT NULL,
+    shared_pools uuid[] NOT NULL,
+    seated boolean NOT NULL,
+    sales_from timestamp with time zone,
+    sales_until timestamp with time zone,
+    most_per_order integer NOT NULL,
+    most_per_buyer integer,
+    status text NOT NULL,
+    sessions uuid[] NOT NULL,
+    "position" integer NOT NULL,
+    version integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT ticket_type_check CHECK (((price_minor > 0) OR allows_zero)),
+    CONSTRAINT ticket_type_check1 CHECK ((sales_until > sales_from)),
+    CONSTRAINT ticket_type_description_check CHECK ((length(description) <= 1000)),
+    CONSTRAINT ticket_type_free_per_person_check CHECK (((free_per_person >= 1) AND (free_per_person <= 100))),
+    CONSTRAINT ticket_type_most_per_buyer_check CHECK (((most_per_buyer >= 1) AND (most_per_buyer <= 10000))),
+    CONSTRAINT ticket_type_most_per_order_check CHECK (((most_per_order >= 1) AND (most_per_order <= 100))),
+    CONSTRAINT ticket_type_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+    CONSTRAINT ticket_type_price_minor_check CHECK (((price_minor >= 0) AND (price_minor <= '1000000000000'::bigint))),
+    CONSTRAINT ticket_type_sessions_check CHECK ((cardinality(sessions) <= 100)),
+    CONSTRAINT ticket_type_shared_pools_check CHECK ((cardinality(shared_pools) <= 5)),
+    CONSTRAINT ticket_type_status_check CHECK ((status = ANY (ARRAY['ON_SALE'::text, 'HIDDEN'::text, 'ARCHIVED'::text]))),
+    CONSTRAINT ticket_type_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY events.ticket_type FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.ticket_type OWNER TO admitone_owner;
+
+-- Name: operation; Type: TABLE; Schema: fulfilment; Owner: admitone_owner
+CREATE TABLE fulfilment.operation (
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    source_type text NOT NULL,
+    source_id text NOT NULL,
+    state text NOT NULL,
+    scenario text,
+    key text,
+    steps text[] NOT NULL,
+    reason text,
+    refund_id uuid,
+    attempts integer NOT NULL,
+    correlation_id uuid NOT NULL,
+    begun_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT operation_attempts_check CHECK ((attempts > 0)),
+    CONSTRAINT operation_check CHECK (((scenario IS NULL) = (key IS NULL))),
+    CONSTRAINT operation_check1 CHECK (((state <> 'DONE'::text) OR ((key IS NOT NULL) AND (cardinality(steps) > 1)))),
+    CONSTRAINT operation_check2 CHECK (((state = 'DONE'::text) = (reason IS NULL))),
+    CONSTRAINT operation_check3 CHECK (((refund_id IS NULL) OR (state = 'RETURNED'::text))),
+    CONSTRAINT operation_key_check CHECK (((length(key) >= 5) AND (length(key) <= 200))),
+    CONSTRAINT operation_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 200))),
+    CONSTRAINT operation_scenario_check CHECK ((scenario = ANY (ARRAY['SINGLE'::text, 'FREE'::text, 'RESALE'::text, 'GROUP_FULL'::text, 'GROUP_SPLIT'::text, 'GROUP_SPLIT_SECOND_CHARGE'::text, 'SUBSCRIPTION'::text]))),
+    CONSTRAINT operation_source_id_check CHECK (((length(source_id) >= 1) AND (length(source_id) <= 64))),
+    CONSTRAINT operation_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text, 'STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text]))),
+    CONSTRAINT operation_state_check CHECK ((state = ANY (ARRAY['OPEN'::text, 'DONE'::text, 'RETURNED'::text, 'FAILED'::text])))
+);
+ALTER TABLE ONLY fulfilment.operation FORCE ROW LEVEL SECURITY;
+ALTER TABLE fulfilment.operation OWNER TO admitone_owner;
 
 -- Name: apple; Type: TABLE; Schema: identity; Owner: admitone_owner
 CREATE TABLE identity.apple (
@@ -2508,9 +2805,11 @@ CREATE TABLE refunds.refund_line (
     quantity integer NOT NULL,
     amount_minor bigint NOT NULL,
     fee_minor bigint NOT NULL,
+    pieces integer[] DEFAULT '{}'::integer[] NOT NULL,
     CONSTRAINT refund_line_amount_minor_check CHECK ((amount_minor >= 0)),
     CONSTRAINT refund_line_fee_minor_check CHECK ((fee_minor >= 0)),
     CONSTRAINT refund_line_line_key_check CHECK (((length(line_key) >= 1) AND (length(line_key) <= 200))),
+    CONSTRAINT refund_line_pieces_check CHECK ((cardinality(pieces) <= quantity)),
     CONSTRAINT refund_line_quantity_check CHECK ((quantity > 0))
 );
 ALTER TABLE ONLY refunds.refund_line FORCE ROW LEVEL SECURITY;
@@ -2572,6 +2871,90 @@ CREATE TABLE sales.sale_summary (
 );
 ALTER TABLE ONLY sales.sale_summary FORCE ROW LEVEL SECURITY;
 ALTER TABLE sales.sale_summary OWNER TO admitone_owner;
+
+-- Name: given_back; Type: TABLE; Schema: stock; Owner: admitone_owner
+CREATE TABLE stock.given_back (
+    organization_id uuid NOT NULL,
+    hold_id uuid NOT NULL,
+    key text NOT NULL,
+    number smallint NOT NULL,
+    quantity integer NOT NULL,
+    units uuid[],
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT given_back_check CHECK ((cardinality(units) = quantity)),
+    CONSTRAINT given_back_key_check CHECK (((length(key) >= 1) AND (length(key) <= 100))),
+    CONSTRAINT given_back_quantity_check CHECK ((quantity > 0))
+);
+ALTER TABLE ONLY stock.given_back FORCE ROW LEVEL SECURITY;
+ALTER TABLE stock.given_back OWNER TO admitone_owner;
+
+-- Name: pool; Type: TABLE; Schema: stock; Owner: admitone_owner
+CREATE TABLE stock.pool (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    capacity integer NOT NULL,
+    held integer NOT NULL,
+    sold integer NOT NULL,
+    seated boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT pool_capacity_check CHECK (((capacity >= 0) AND (capacity <= 1000000000))),
+    CONSTRAINT pool_check CHECK (((held + sold) <= capacity)),
+    CONSTRAINT pool_held_check CHECK ((held >= 0)),
+    CONSTRAINT pool_sold_check CHECK ((sold >= 0))
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY stock.pool FORCE ROW LEVEL SECURITY;
+ALTER TABLE stock.pool OWNER TO admitone_owner;
+
+-- Name: portion; Type: TABLE; Schema: stock; Owner: admitone_owner
+CREATE TABLE stock.portion (
+    organization_id uuid NOT NULL,
+    hold_id uuid NOT NULL,
+    number smallint NOT NULL,
+    pool_id uuid NOT NULL,
+    item text NOT NULL,
+    subject text NOT NULL,
+    buyer_id uuid NOT NULL,
+    quantity integer NOT NULL,
+    leads boolean NOT NULL,
+    most integer,
+    status text NOT NULL,
+    returned integer NOT NULL,
+    units uuid[],
+    kept_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    keepable_until timestamp with time zone,
+    CONSTRAINT portion_check CHECK (((returned >= 0) AND (returned <= quantity))),
+    CONSTRAINT portion_check1 CHECK (((status = ANY (ARRAY['RELEASED'::text, 'EXPIRED'::text])) = (ended_at IS NOT NULL))),
+    CONSTRAINT portion_check2 CHECK (((returned = 0) OR (status = 'SOLD'::text))),
+    CONSTRAINT portion_check3 CHECK ((cardinality(units) = (quantity - returned))),
+    CONSTRAINT portion_item_check CHECK (((length(item) >= 1) AND (length(item) <= 64))),
+    CONSTRAINT portion_keepable_check CHECK ((expires_at <= keepable_until)),
+    CONSTRAINT portion_most_check CHECK ((most >= 0)),
+    CONSTRAINT portion_number_check CHECK ((number >= 0)),
+    CONSTRAINT portion_quantity_check CHECK (((quantity >= 1) AND (quantity <= 1000000))),
+    CONSTRAINT portion_status_check CHECK ((status = ANY (ARRAY['HELD'::text, 'SOLD'::text, 'RELEASED'::text, 'EXPIRED'::text]))),
+    CONSTRAINT portion_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 64)))
+)
+WITH (fillfactor='80');
+ALTER TABLE ONLY stock.portion FORCE ROW LEVEL SECURITY;
+ALTER TABLE stock.portion OWNER TO admitone_owner;
+
+-- Name: unit; Type: TABLE; Schema: stock; Owner: admitone_owner
+CREATE TABLE stock.unit (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    pool_id uuid NOT NULL,
+    label text NOT NULL,
+    place integer NOT NULL,
+    hold_id uuid,
+    CONSTRAINT unit_label_check CHECK (((length(label) >= 1) AND (length(label) <= 64))),
+    CONSTRAINT unit_place_check CHECK ((place >= 0))
+)
+WITH (fillfactor='80');
+ALTER TABLE ONLY stock.unit FORCE ROW LEVEL SECURITY;
+ALTER TABLE stock.unit OWNER TO admitone_owner;
 
 -- Name: username; Type: TABLE; Schema: usernames; Owner: admitone_owner
 CREATE TABLE usernames.username (
@@ -2739,6 +3122,66 @@ ALTER TABLE ONLY entitlements.token
 -- Name: token token_pkey; Type: CONSTRAINT; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE ONLY entitlements.token
     ADD CONSTRAINT token_pkey PRIMARY KEY (organization_id, digest);
+
+-- Name: access_policy access_policy_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.access_policy
+    ADD CONSTRAINT access_policy_pkey PRIMARY KEY (organization_id, event_id, version);
+
+-- Name: event event_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.event
+    ADD CONSTRAINT event_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: guest_link guest_link_organization_id_order_id_digest_key; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.guest_link
+    ADD CONSTRAINT guest_link_organization_id_order_id_digest_key UNIQUE (organization_id, order_id, digest);
+
+-- Name: guest_link guest_link_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.guest_link
+    ADD CONSTRAINT guest_link_pkey PRIMARY KEY (organization_id, digest);
+
+-- Name: listing listing_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.listing
+    ADD CONSTRAINT listing_pkey PRIMARY KEY (event_id);
+
+-- Name: order_line order_line_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.order_line
+    ADD CONSTRAINT order_line_pkey PRIMARY KEY (organization_id, order_id, ticket_type_id);
+
+-- Name: session session_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.session
+    ADD CONSTRAINT session_pkey PRIMARY KEY (organization_id, event_id, id);
+
+-- Name: shared_pool shared_pool_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.shared_pool
+    ADD CONSTRAINT shared_pool_pkey PRIMARY KEY (organization_id, event_id, id);
+
+-- Name: ticket_order ticket_order_organization_id_identity_id_key_key; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket_order
+    ADD CONSTRAINT ticket_order_organization_id_identity_id_key_key UNIQUE (organization_id, identity_id, key);
+
+-- Name: ticket_order ticket_order_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket_order
+    ADD CONSTRAINT ticket_order_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: ticket ticket_organization_id_order_id_ticket_type_id_emission_ind_key; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket
+    ADD CONSTRAINT ticket_organization_id_order_id_ticket_type_id_emission_ind_key UNIQUE (organization_id, order_id, ticket_type_id, emission_index);
+
+-- Name: ticket ticket_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket
+    ADD CONSTRAINT ticket_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: ticket_type ticket_type_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket_type
+    ADD CONSTRAINT ticket_type_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: operation operation_organization_id_key_key; Type: CONSTRAINT; Schema: fulfilment; Owner: admitone_owner
+ALTER TABLE ONLY fulfilment.operation
+    ADD CONSTRAINT operation_organization_id_key_key UNIQUE (organization_id, key);
+
+-- Name: operation operation_pkey; Type: CONSTRAINT; Schema: fulfilment; Owner: admitone_owner
+ALTER TABLE ONLY fulfilment.operation
+    ADD CONSTRAINT operation_pkey PRIMARY KEY (organization_id, payment_id);
 
 -- Name: apple apple_once_under_a_key; Type: CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
@@ -3064,6 +3507,26 @@ ALTER TABLE ONLY sales.sale_line
 ALTER TABLE ONLY sales.sale_summary
     ADD CONSTRAINT sale_summary_pkey PRIMARY KEY (organization_id, payment_id);
 
+-- Name: given_back given_back_pkey; Type: CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.given_back
+    ADD CONSTRAINT given_back_pkey PRIMARY KEY (organization_id, hold_id, key, number);
+
+-- Name: pool pool_pkey; Type: CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.pool
+    ADD CONSTRAINT pool_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: portion portion_pkey; Type: CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.portion
+    ADD CONSTRAINT portion_pkey PRIMARY KEY (organization_id, hold_id, number);
+
+-- Name: unit unit_organization_id_pool_id_label_key; Type: CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.unit
+    ADD CONSTRAINT unit_organization_id_pool_id_label_key UNIQUE (organization_id, pool_id, label);
+
+-- Name: unit unit_pkey; Type: CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.unit
+    ADD CONSTRAINT unit_pkey PRIMARY KEY (organization_id, id);
+
 -- Name: username username_pkey; Type: CONSTRAINT; Schema: usernames; Owner: admitone_owner
 ALTER TABLE ONLY usernames.username
     ADD CONSTRAINT username_pkey PRIMARY KEY (name);
@@ -3167,6 +3630,54 @@ CREATE INDEX tally_by_age ON entitlements.tally USING btree (minute);
 
 -- Name: token_by_age; Type: INDEX; Schema: entitlements; Owner: admitone_owner
 CREATE INDEX token_by_age ON entitlements.token USING btree (valid_until);
+
+-- Name: event_by_start; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX event_by_start ON events.event USING btree (organization_id, starts_at, id) WHERE (starts_at IS NOT NULL);
+
+-- Name: guest_link_by_age; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX guest_link_by_age ON events.guest_link USING btree (expires_at);
+
+-- Name: listing_by_city; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX listing_by_city ON events.listing USING btree (lower(city), starts_at, event_id) WHERE listed;
+
+-- Name: listing_by_end; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX listing_by_end ON events.listing USING btree (ends_at) WHERE listed;
+
+-- Name: listing_by_start; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX listing_by_start ON events.listing USING btree (starts_at, event_id) WHERE listed;
+
+-- Name: listing_of_organization; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX listing_of_organization ON events.listing USING btree (organization_id, starts_at, event_id) WHERE listed;
+
+-- Name: listing_over; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX listing_over ON events.listing USING btree (ends_at);
+
+-- Name: ticket_of_event; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX ticket_of_event ON events.ticket USING btree (organization_id, event_id, id);
+
+-- Name: ticket_of_owner; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX ticket_of_owner ON events.ticket USING btree (identity_id, id);
+
+-- Name: ticket_order_by_key; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX ticket_order_by_key ON events.ticket_order USING btree (billing_key, id) WHERE (billing_key IS NOT NULL);
+
+-- Name: ticket_order_of_buyer; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX ticket_order_of_buyer ON events.ticket_order USING btree (identity_id, id);
+
+-- Name: ticket_order_of_event; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX ticket_order_of_event ON events.ticket_order USING btree (organization_id, event_id, id) WHERE (event_id IS NOT NULL);
+
+-- Name: ticket_type_of_event; Type: INDEX; Schema: events; Owner: admitone_owner
+CREATE INDEX ticket_type_of_event ON events.ticket_type USING btree (organization_id, event_id, "position", id) WHERE (event_id IS NOT NULL);
+
+-- Name: operation_by_change; Type: INDEX; Schema: fulfilment; Owner: admitone_owner
+CREATE INDEX operation_by_change ON fulfilment.operation USING btree (changed_at);
+
+-- Name: operation_fruitless; Type: INDEX; Schema: fulfilment; Owner: admitone_owner
+CREATE INDEX operation_fruitless ON fulfilment.operation USING btree (changed_at) WHERE (state = ANY (ARRAY['RETURNED'::text, 'FAILED'::text]));
+
+-- Name: operation_unfinished; Type: INDEX; Schema: fulfilment; Owner: admitone_owner
+CREATE INDEX operation_unfinished ON fulfilment.operation USING btree (state) WHERE (state = ANY (ARRAY['OPEN'::text, 'FAILED'::text]));
 
 -- Name: challenge_by_age; Type: INDEX; Schema: identity; Owner: admitone_owner
 CREATE INDEX challenge_by_age ON identity.challenge USING btree (expires_at);
@@ -3411,6 +3922,21 @@ CREATE INDEX sale_by_status ON sales.sale_summary USING btree (organization_id, 
 -- Name: sale_by_time; Type: INDEX; Schema: sales; Owner: admitone_owner
 CREATE INDEX sale_by_time ON sales.sale_summary USING btree (organization_id, created_at, payment_id);
 
+-- Name: portion_by_age; Type: INDEX; Schema: stock; Owner: admitone_owner
+CREATE INDEX portion_by_age ON stock.portion USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+-- Name: portion_by_end; Type: INDEX; Schema: stock; Owner: admitone_owner
+CREATE INDEX portion_by_end ON stock.portion USING btree (expires_at, hold_id) WHERE ((status = 'HELD'::text) AND (returned = 0));
+
+-- Name: portion_of_buyer; Type: INDEX; Schema: stock; Owner: admitone_owner
+CREATE INDEX portion_of_buyer ON stock.portion USING btree (organization_id, buyer_id) WHERE (leads AND (status = ANY (ARRAY['HELD'::text, 'SOLD'::text])));
+
+-- Name: portion_of_pool; Type: INDEX; Schema: stock; Owner: admitone_owner
+CREATE INDEX portion_of_pool ON stock.portion USING btree (organization_id, pool_id, status, expires_at) WHERE (ended_at IS NULL);
+
+-- Name: unit_free; Type: INDEX; Schema: stock; Owner: admitone_owner
+CREATE INDEX unit_free ON stock.unit USING btree (organization_id, pool_id, place) WHERE (hold_id IS NULL);
+
 -- Name: username_by_end_of_hold; Type: INDEX; Schema: usernames; Owner: admitone_owner
 CREATE INDEX username_by_end_of_hold ON usernames.username USING btree (held_until) WHERE (status = 'HELD'::text);
 
@@ -3469,6 +3995,46 @@ ALTER TABLE ONLY entitlements.tally
 -- Name: token token_organization_id_entitlement_id_fkey; Type: FK CONSTRAINT; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE ONLY entitlements.token
     ADD CONSTRAINT token_organization_id_entitlement_id_fkey FOREIGN KEY (organization_id, entitlement_id) REFERENCES entitlements.entitlement(organization_id, id);
+
+-- Name: access_policy access_policy_organization_id_event_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.access_policy
+    ADD CONSTRAINT access_policy_organization_id_event_id_fkey FOREIGN KEY (organization_id, event_id) REFERENCES events.event(organization_id, id) DEFERRABLE INITIALLY DEFERRED;
+
+-- Name: event event_organization_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.event
+    ADD CONSTRAINT event_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: guest_link guest_link_organization_id_order_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.guest_link
+    ADD CONSTRAINT guest_link_organization_id_order_id_fkey FOREIGN KEY (organization_id, order_id) REFERENCES events.ticket_order(organization_id, id);
+
+-- Name: order_line order_line_organization_id_order_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.order_line
+    ADD CONSTRAINT order_line_organization_id_order_id_fkey FOREIGN KEY (organization_id, order_id) REFERENCES events.ticket_order(organization_id, id);
+
+-- Name: session session_organization_id_event_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.session
+    ADD CONSTRAINT session_organization_id_event_id_fkey FOREIGN KEY (organization_id, event_id) REFERENCES events.event(organization_id, id);
+
+-- Name: shared_pool shared_pool_organization_id_event_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.shared_pool
+    ADD CONSTRAINT shared_pool_organization_id_event_id_fkey FOREIGN KEY (organization_id, event_id) REFERENCES events.event(organization_id, id);
+
+-- Name: ticket_order ticket_order_organization_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket_order
+    ADD CONSTRAINT ticket_order_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: ticket ticket_organization_id_order_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket
+    ADD CONSTRAINT ticket_organization_id_order_id_fkey FOREIGN KEY (organization_id, order_id) REFERENCES events.ticket_order(organization_id, id);
+
+-- Name: ticket_type ticket_type_organization_id_event_id_fkey; Type: FK CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.ticket_type
+    ADD CONSTRAINT ticket_type_organization_id_event_id_fkey FOREIGN KEY (organization_id, event_id) REFERENCES events.event(organization_id, id);
+
+-- Name: operation operation_organization_id_fkey; Type: FK CONSTRAINT; Schema: fulfilment; Owner: admitone_owner
+ALTER TABLE ONLY fulfilment.operation
+    ADD CONSTRAINT operation_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
 -- Name: apple apple_identity_id_fkey; Type: FK CONSTRAINT; Schema: identity; Owner: admitone_owner
 ALTER TABLE ONLY identity.apple
@@ -3682,6 +4248,22 @@ ALTER TABLE ONLY sales.sale_line
 ALTER TABLE ONLY sales.sale_summary
     ADD CONSTRAINT sale_summary_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
+-- Name: given_back given_back_organization_id_hold_id_number_fkey; Type: FK CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.given_back
+    ADD CONSTRAINT given_back_organization_id_hold_id_number_fkey FOREIGN KEY (organization_id, hold_id, number) REFERENCES stock.portion(organization_id, hold_id, number);
+
+-- Name: pool pool_organization_id_fkey; Type: FK CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.pool
+    ADD CONSTRAINT pool_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: portion portion_organization_id_pool_id_fkey; Type: FK CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.portion
+    ADD CONSTRAINT portion_organization_id_pool_id_fkey FOREIGN KEY (organization_id, pool_id) REFERENCES stock.pool(organization_id, id);
+
+-- Name: unit unit_organization_id_pool_id_fkey; Type: FK CONSTRAINT; Schema: stock; Owner: admitone_owner
+ALTER TABLE ONLY stock.unit
+    ADD CONSTRAINT unit_organization_id_pool_id_fkey FOREIGN KEY (organization_id, pool_id) REFERENCES stock.pool(organization_id, id);
+
 -- Name: branch app_own; Type: POLICY; Schema: authority; Owner: admitone_owner
 CREATE POLICY app_own ON authority.branch TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
@@ -3858,6 +4440,90 @@ ALTER TABLE entitlements.tally ENABLE ROW LEVEL SECURITY;
 
 -- Name: token; Type: ROW SECURITY; Schema: entitlements; Owner: admitone_owner
 ALTER TABLE entitlements.token ENABLE ROW LEVEL SECURITY;
+
+-- Name: access_policy; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.access_policy ENABLE ROW LEVEL SECURITY;
+
+-- Name: access_policy app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.access_policy TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: event app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.event TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: guest_link app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.guest_link TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: order_line app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.order_line TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: session app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.session TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: shared_pool app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.shared_pool TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: ticket app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.ticket TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: ticket_order app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.ticket_order TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: ticket_type app_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_own ON events.ticket_type TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: listing app_reads; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_reads ON events.listing FOR SELECT TO admitone_app USING (true);
+
+-- Name: ticket buyer_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY buyer_own ON events.ticket FOR SELECT TO admitone_buyer USING ((identity_id = (NULLIF(current_setting('app.identity_id'::text, true), ''::text))::uuid));
+
+-- Name: ticket_order buyer_own; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY buyer_own ON events.ticket_order FOR SELECT TO admitone_buyer USING ((identity_id = (NULLIF(current_setting('app.identity_id'::text, true), ''::text))::uuid));
+
+-- Name: event; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.event ENABLE ROW LEVEL SECURITY;
+
+-- Name: guest_link; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.guest_link ENABLE ROW LEVEL SECURITY;
+
+-- Name: listing; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.listing ENABLE ROW LEVEL SECURITY;
+
+-- Name: order_line; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.order_line ENABLE ROW LEVEL SECURITY;
+
+-- Name: guest_link overdue; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY overdue ON events.guest_link TO admitone_owner USING ((expires_at < (now() - '30 days'::interval))) WITH CHECK (false);
+
+-- Name: listing relay_lists; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY relay_lists ON events.listing TO admitone_relay USING (true) WITH CHECK (true);
+
+-- Name: ticket_order relay_rotates; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY relay_rotates ON events.ticket_order FOR SELECT TO admitone_relay USING (true);
+
+-- Name: session; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.session ENABLE ROW LEVEL SECURITY;
+
+-- Name: shared_pool; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.shared_pool ENABLE ROW LEVEL SECURITY;
+
+-- Name: ticket; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.ticket ENABLE ROW LEVEL SECURITY;
+
+-- Name: ticket_order; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.ticket_order ENABLE ROW LEVEL SECURITY;
+
+-- Name: ticket_type; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.ticket_type ENABLE ROW LEVEL SECURITY;
+
+-- Name: operation app_own; Type: POLICY; Schema: fulfilment; Owner: admitone_owner
+CREATE POLICY app_own ON fulfilment.operation TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: operation; Type: ROW SECURITY; Schema: fulfilment; Owner: admitone_owner
+ALTER TABLE fulfilment.operation ENABLE ROW LEVEL SECURITY;
+
+-- Name: operation relay_watches; Type: POLICY; Schema: fulfilment; Owner: admitone_owner
+CREATE POLICY relay_watches ON fulfilment.operation FOR SELECT TO admitone_relay USING (true);
 
 -- Name: apple; Type: ROW SECURITY; Schema: identity; Owner: admitone_owner
 ALTER TABLE identity.apple ENABLE ROW LEVEL SECURITY;
@@ -4453,6 +5119,39 @@ ALTER TABLE sales.sale_line ENABLE ROW LEVEL SECURITY;
 -- Name: sale_summary; Type: ROW SECURITY; Schema: sales; Owner: admitone_owner
 ALTER TABLE sales.sale_summary ENABLE ROW LEVEL SECURITY;
 
+-- Name: given_back app_own; Type: POLICY; Schema: stock; Owner: admitone_owner
+CREATE POLICY app_own ON stock.given_back TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: pool app_own; Type: POLICY; Schema: stock; Owner: admitone_owner
+CREATE POLICY app_own ON stock.pool TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: portion app_own; Type: POLICY; Schema: stock; Owner: admitone_owner
+CREATE POLICY app_own ON stock.portion TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: unit app_own; Type: POLICY; Schema: stock; Owner: admitone_owner
+CREATE POLICY app_own ON stock.unit TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: given_back; Type: ROW SECURITY; Schema: stock; Owner: admitone_owner
+ALTER TABLE stock.given_back ENABLE ROW LEVEL SECURITY;
+
+-- Name: portion overdue; Type: POLICY; Schema: stock; Owner: admitone_owner
+CREATE POLICY overdue ON stock.portion TO admitone_owner USING ((ended_at < (now() - '90 days'::interval))) WITH CHECK (false);
+
+-- Name: pool; Type: ROW SECURITY; Schema: stock; Owner: admitone_owner
+ALTER TABLE stock.pool ENABLE ROW LEVEL SECURITY;
+
+-- Name: portion; Type: ROW SECURITY; Schema: stock; Owner: admitone_owner
+ALTER TABLE stock.portion ENABLE ROW LEVEL SECURITY;
+
+-- Name: pool relay_compares; Type: POLICY; Schema: stock; Owner: admitone_owner
+CREATE POLICY relay_compares ON stock.pool FOR SELECT TO admitone_relay USING (true);
+
+-- Name: portion relay_sweeps; Type: POLICY; Schema: stock; Owner: admitone_owner
+CREATE POLICY relay_sweeps ON stock.portion FOR SELECT TO admitone_relay USING (true);
+
+-- Name: unit; Type: ROW SECURITY; Schema: stock; Owner: admitone_owner
+ALTER TABLE stock.unit ENABLE ROW LEVEL SECURITY;
+
 -- Name: username owner_by_function; Type: POLICY; Schema: usernames; Owner: admitone_owner
 CREATE POLICY owner_by_function ON usernames.username TO admitone_owner USING (true) WITH CHECK (true);
 
@@ -4502,6 +5201,15 @@ GRANT USAGE ON SCHEMA disputes TO admitone_relay;
 GRANT USAGE ON SCHEMA entitlements TO admitone_app;
 GRANT USAGE ON SCHEMA entitlements TO admitone_buyer;
 GRANT USAGE ON SCHEMA entitlements TO admitone_relay;
+
+-- Name: SCHEMA events; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA events TO admitone_app;
+GRANT USAGE ON SCHEMA events TO admitone_buyer;
+GRANT USAGE ON SCHEMA events TO admitone_relay;
+
+-- Name: SCHEMA fulfilment; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA fulfilment TO admitone_app;
+GRANT USAGE ON SCHEMA fulfilment TO admitone_relay;
 
 -- Name: SCHEMA identity; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA identity TO admitone_identity;
@@ -4553,6 +5261,10 @@ GRANT USAGE ON SCHEMA refunds TO admitone_app;
 
 -- Name: SCHEMA sales; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA sales TO admitone_app;
+
+-- Name: SCHEMA stock; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA stock TO admitone_app;
+GRANT USAGE ON SCHEMA stock TO admitone_relay;
 
 -- Name: SCHEMA usernames; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA usernames TO admitone_app;
@@ -4867,6 +5579,249 @@ GRANT UPDATE(revoked_at) ON TABLE entitlements.token TO admitone_app;
 
 -- Name: COLUMN token.redeemed_at; Type: ACL; Schema: entitlements; Owner: admitone_owner
 GRANT UPDATE(redeemed_at) ON TABLE entitlements.token TO admitone_app;
+
+-- Name: TABLE access_policy; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.access_policy TO admitone_app;
+
+-- Name: TABLE event; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.title; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(title) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.description; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(description) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.status; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.starts_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(starts_at) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.ends_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(ends_at) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.time_zone; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(time_zone) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.venue; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(venue) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.address; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(address) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.city; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(city) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.country; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(country) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.least_age; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(least_age) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.hold_minutes; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(hold_minutes) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.allows_zero; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(allows_zero) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.pricing_mode; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(pricing_mode) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.policy_version; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(policy_version) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.first_sold_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(first_sold_at) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.published_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(published_at) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.cancelled_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(cancelled_at) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.version; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE events.event TO admitone_app;
+
+-- Name: COLUMN event.changed_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE events.event TO admitone_app;
+
+-- Name: TABLE guest_link; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.guest_link TO admitone_app;
+
+-- Name: COLUMN guest_link.expires_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(expires_at) ON TABLE events.guest_link TO admitone_app;
+
+-- Name: COLUMN guest_link.revoked_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(revoked_at) ON TABLE events.guest_link TO admitone_app;
+
+-- Name: TABLE listing; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE events.listing TO admitone_relay;
+GRANT SELECT ON TABLE events.listing TO admitone_app;
+
+-- Name: TABLE order_line; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.order_line TO admitone_app;
+
+-- Name: TABLE session; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE ON TABLE events.session TO admitone_app;
+
+-- Name: COLUMN session.label; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(label) ON TABLE events.session TO admitone_app;
+
+-- Name: COLUMN session.starts_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(starts_at) ON TABLE events.session TO admitone_app;
+
+-- Name: COLUMN session.ends_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(ends_at) ON TABLE events.session TO admitone_app;
+
+-- Name: TABLE shared_pool; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.shared_pool TO admitone_app;
+
+-- Name: COLUMN shared_pool.label; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(label) ON TABLE events.shared_pool TO admitone_app;
+
+-- Name: TABLE ticket; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.ticket TO admitone_app;
+GRANT SELECT ON TABLE events.ticket TO admitone_buyer;
+
+-- Name: COLUMN ticket.identity_id; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(identity_id) ON TABLE events.ticket TO admitone_app;
+
+-- Name: COLUMN ticket.status; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE events.ticket TO admitone_app;
+
+-- Name: COLUMN ticket.version; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE events.ticket TO admitone_app;
+
+-- Name: COLUMN ticket.changed_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE events.ticket TO admitone_app;
+
+-- Name: TABLE ticket_order; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.ticket_order TO admitone_app;
+GRANT SELECT ON TABLE events.ticket_order TO admitone_buyer;
+
+-- Name: COLUMN ticket_order.organization_id; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE events.ticket_order TO admitone_relay;
+
+-- Name: COLUMN ticket_order.id; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT(id) ON TABLE events.ticket_order TO admitone_relay;
+
+-- Name: COLUMN ticket_order.identity_id; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(identity_id) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.key; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(key) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.state; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.billing; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(billing) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.expires_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(expires_at) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.payment_id; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(payment_id) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.fulfilled_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(fulfilled_at) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.version; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.changed_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE events.ticket_order TO admitone_app;
+
+-- Name: COLUMN ticket_order.billing_key; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT(billing_key) ON TABLE events.ticket_order TO admitone_relay;
+
+-- Name: TABLE ticket_type; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.name; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(name) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.description; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(description) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.price_minor; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(price_minor) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.allows_zero; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(allows_zero) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.free_per_person; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(free_per_person) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.shared_pools; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(shared_pools) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.sales_from; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(sales_from) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.sales_until; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(sales_until) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.most_per_order; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(most_per_order) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.most_per_buyer; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(most_per_buyer) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.status; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.sessions; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(sessions) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type."position"; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE("position") ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.version; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(version) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: COLUMN ticket_type.changed_at; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE events.ticket_type TO admitone_app;
+
+-- Name: TABLE operation; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.organization_id; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.payment_id; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT SELECT(payment_id) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.state; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE fulfilment.operation TO admitone_app;
+GRANT SELECT(state) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.scenario; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(scenario) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.key; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(key) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.steps; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(steps) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.reason; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(reason) ON TABLE fulfilment.operation TO admitone_app;
+GRANT SELECT(reason) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.refund_id; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(refund_id) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.attempts; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(attempts) ON TABLE fulfilment.operation TO admitone_app;
+
+-- Name: COLUMN operation.correlation_id; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT SELECT(correlation_id) ON TABLE fulfilment.operation TO admitone_relay;
+
+-- Name: COLUMN operation.changed_at; Type: ACL; Schema: fulfilment; Owner: admitone_owner
+GRANT UPDATE(changed_at) ON TABLE fulfilment.operation TO admitone_app;
+GRANT SELECT(changed_at) ON TABLE fulfilment.operation TO admitone_relay;
 
 -- Name: TABLE apple; Type: ACL; Schema: identity; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE ON TABLE identity.apple TO admitone_identity;
@@ -5439,6 +6394,63 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sales.sale_line TO admitone_app;
 
 -- Name: TABLE sale_summary; Type: ACL; Schema: sales; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sales.sale_summary TO admitone_app;
+
+-- Name: TABLE given_back; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE stock.given_back TO admitone_app;
+
+-- Name: TABLE pool; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE stock.pool TO admitone_app;
+
+-- Name: COLUMN pool.organization_id; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE stock.pool TO admitone_relay;
+
+-- Name: COLUMN pool.id; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT(id) ON TABLE stock.pool TO admitone_relay;
+
+-- Name: COLUMN pool.capacity; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(capacity) ON TABLE stock.pool TO admitone_app;
+
+-- Name: COLUMN pool.held; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(held) ON TABLE stock.pool TO admitone_app;
+
+-- Name: COLUMN pool.sold; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(sold) ON TABLE stock.pool TO admitone_app;
+
+-- Name: TABLE portion; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE stock.portion TO admitone_app;
+
+-- Name: COLUMN portion.organization_id; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE stock.portion TO admitone_relay;
+
+-- Name: COLUMN portion.hold_id; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT(hold_id) ON TABLE stock.portion TO admitone_relay;
+
+-- Name: COLUMN portion.status; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE stock.portion TO admitone_app;
+GRANT SELECT(status) ON TABLE stock.portion TO admitone_relay;
+
+-- Name: COLUMN portion.returned; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(returned) ON TABLE stock.portion TO admitone_app;
+GRANT SELECT(returned) ON TABLE stock.portion TO admitone_relay;
+
+-- Name: COLUMN portion.units; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(units) ON TABLE stock.portion TO admitone_app;
+
+-- Name: COLUMN portion.expires_at; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT(expires_at) ON TABLE stock.portion TO admitone_relay;
+GRANT UPDATE(expires_at) ON TABLE stock.portion TO admitone_app;
+
+-- Name: COLUMN portion.ended_at; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(ended_at) ON TABLE stock.portion TO admitone_app;
+
+-- Name: TABLE unit; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT SELECT,INSERT,DELETE ON TABLE stock.unit TO admitone_app;
+
+-- Name: COLUMN unit.place; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(place) ON TABLE stock.unit TO admitone_app;
+
+-- Name: COLUMN unit.hold_id; Type: ACL; Schema: stock; Owner: admitone_owner
+GRANT UPDATE(hold_id) ON TABLE stock.unit TO admitone_app;
 
 -- Name: TABLE cursor; Type: ACL; Schema: webhooks; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE webhooks.cursor TO admitone_app;

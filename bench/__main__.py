@@ -15,6 +15,7 @@ from bench import (
     payouts,
     reconciliation,
     refunds,
+    tickets,
     toy,
     webhooks,
 )
@@ -34,6 +35,8 @@ def main() -> int:
     refunds.measure(figures)
     payouts.measure(figures)
     checkin.measure(figures)
+    tickets.measure(figures)
+    tickets.storm(figures)
     if figures.missed:
         print(f"\nMissed: {', '.join(figures.missed)}")
         return 1

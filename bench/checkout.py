@@ -41,7 +41,7 @@ from admitone.kernel.scope import Caller, Scope
 from bench.calibration import calibrate
 from bench.figures import Figures, side_by_side
 from bench.ground import Ground, a_cluster, a_ground
-from bench.identity import KEYS, NOWHERE, seed_people
+from bench.identity import KEYS, NOWHERE, PEOPLE, seed_people
 from bench.load import Connection, Report, drive
 from bench.server import ROOT, a_server
 from bench.shop import JOURNAL, a_simulator
@@ -76,8 +76,9 @@ UNBALANCED = """
 """
 LEFT = """
     SELECT (SELECT count(*) FROM kernel.outbox WHERE published_at IS NULL)
-           + (SELECT count(*) FROM kernel.job WHERE run_at <= now()) AS left
+           + (SELECT count(*) FROM kernel.job WHERE run_at <= now() AND kind <> 'ledger.roll') AS left
 """
+"""Whoever rolls the ledger does so for a minute, whether there is something to roll or not."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,9 @@ class Fair:
     journal: str
     seconds: float = SECONDS
     payments: int = PAYMENTS
+    event: str = ""
+    """Of tickets: what for."""
+    ticket_type: str = ""
 
     @property
     def surroundings(self) -> dict[str, str]:
@@ -106,17 +110,25 @@ class Fair:
         """Checkouts, each of a source of its own; buyers take turns."""
         run = uuid7().hex[-12:]
         for number in itertools.count():
-            buyer = number % len(self.tokens)
             body = (
                 f'{{"organizationId":"{self.organization}","sourceType":"TICKET_ORDER",'
                 f'"sourceId":"ord-{run}-{number}","idempotencyKey":"{run}-{number}"}}'
             )
-            yield (
-                f"POST {PATH} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
-                f"authorization: Bearer {self.tokens[buyer]}\r\n"
-                f"x-forwarded-for: 10.{buyer >> 16 & 255}.{buyer >> 8 & 255}.{buyer & 255}\r\n"
-                f"content-length: {len(body)}\r\n\r\n{body}"
-            ).encode()
+            yield self.post(PATH, number % len(self.tokens), body)
+
+    def post(self, path: str, buyer: int, body: str) -> bytes:
+        """As one of the buyers, from an address of their own."""
+        return (
+            f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+            f"authorization: Bearer {self.tokens[buyer]}\r\n"
+            f"x-forwarded-for: 10.{buyer >> 16 & 255}.{buyer >> 8 & 255}.{buyer & 255}\r\n"
+            f"content-length: {len(body)}\r\n\r\n{body}"
+        ).encode()
+
+    def charge_in(self, answer: bytes) -> str:
+        """What its buyer pays at the provider."""
+        secret: str = json.loads(answer)["clientSecret"]
+        return secret.partition("_secret_")[0]
 
 
 def measure(figures: Figures, seconds: float = SECONDS, payments: int = PAYMENTS) -> None:
@@ -130,9 +142,9 @@ def measure(figures: Figures, seconds: float = SECONDS, payments: int = PAYMENTS
         settled(figures, ground, a_fair(ground, Path(folder), payments=payments))
 
 
-def a_fair(ground: Ground, folder: Path, **more: Any) -> Fair:
+def a_fair(ground: Ground, folder: Path, people: int = PEOPLE, **more: Any) -> Fair:
     """Buyers, and an organisation that may sell to them."""
-    tokens, journal = asyncio.run(seed_people(ground.url)), folder / f"{ground.database}.db"
+    tokens, journal = asyncio.run(seed_people(ground.url, people)), folder / f"{ground.database}.db"
     asyncio.run(_may_sell(ground, a_simulator(journal)))
     return Fair(0, str(ground.members[0].organization), tokens, str(journal), **more)
 
@@ -203,7 +215,7 @@ def _buy(ground: Ground, fair: Fair, connections: int) -> Bought:
 
 def _commits(ground: Ground) -> int:
     """How many transactions have written so far: every one of ours takes a number when it begins."""
-    [row] = _ask(ground, "SELECT pg_current_xact_id()::text::bigint AS number")
+    [row] = ask(ground, "SELECT pg_current_xact_id()::text::bigint AS number")
     return int(row["number"])
 
 
@@ -220,15 +232,15 @@ def _flown(port: int) -> Counter[str]:
     return Counter({f"{command}_{what}": int(float(number)) for what, command, number in lines})
 
 
-def _ask(ground: Ground, sql: str) -> list[asyncpg.Record]:
-    async def ask() -> list[asyncpg.Record]:
+def ask(ground: Ground, sql: str) -> list[asyncpg.Record]:
+    async def fetch() -> list[asyncpg.Record]:
         connection = await asyncpg.connect(ground.cluster.url(SUPERUSER, ground.database))
         try:
             return await connection.fetch(sql)
         finally:
             await connection.close()
 
-    return asyncio.run(ask())
+    return asyncio.run(fetch())
 
 
 # -- As much of figure 4 as there is
@@ -239,7 +251,7 @@ def settled(figures: Figures, ground: Ground, fair: Fair) -> None:
     with a_server(ground, module=SERVER, **fair.surroundings) as port, a_worker(ground, fair):
         _settle(ground, replace(fair, port=port, payments=WARMING_UP))
         heard, done, relayed = _settle(ground, replace(fair, port=port))
-    [row] = _ask(ground, UNBALANCED)
+    [row] = ask(ground, UNBALANCED)
     figures.must_not_exceed("settled payments that the ledger has otherwise", row["wrong"], 0, "payments")
     figures.note(f"settled {fair.payments / done:,.0f}/s; with every fact relayed {fair.payments / relayed:,.0f}/s")
     figures.note(f"all told after {heard:.1f} s, all settled after {done:.1f} s, all relayed after {relayed:.1f} s")
@@ -247,18 +259,18 @@ def settled(figures: Figures, ground: Ground, fair: Fair) -> None:
 
 def _settle(ground: Ground, fair: Fair) -> tuple[float, float, float]:
     """After how many seconds all was told, all was settled, and nothing was left to do."""
-    expected = _ask(ground, SETTLED)[0]["settled"] + fair.payments
+    expected = ask(ground, SETTLED)[0]["settled"] + fair.payments
     began = time.perf_counter()
     command, given = [sys.executable, "-m", "bench.checkout", "fair"], json.dumps(asdict(fair))
     subprocess.run(command, cwd=ROOT, input=given, text=True, check=True)
     heard = time.perf_counter() - began
-    _until(lambda: _ask(ground, SETTLED)[0]["settled"] >= expected, "all payments are settled")
+    until(lambda: ask(ground, SETTLED)[0]["settled"] >= expected, "all payments are settled")
     done = time.perf_counter() - began
-    _until(lambda: not _ask(ground, LEFT)[0]["left"], "nothing is left to do")
+    until(lambda: not ask(ground, LEFT)[0]["left"], "nothing is left to do")
     return heard, done, time.perf_counter() - began
 
 
-def _until(holds: Callable[[], bool], what: str) -> None:
+def until(holds: Callable[[], bool], what: str) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not holds():
         if time.monotonic() > deadline:
@@ -267,10 +279,10 @@ def _until(holds: Callable[[], bool], what: str) -> None:
 
 
 @contextmanager
-def a_worker(ground: Ground, fair: Fair) -> Iterator[None]:
+def a_worker(ground: Ground, fair: Fair, module: str = "bench.work_checkout") -> Iterator[None]:
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("wb") as log:
         environment = {**os.environ, "DATABASE_URL": ground.url, "ADMITONE_DATA": folder, **fair.surroundings}
-        command = [sys.executable, "-m", "bench.work_checkout"]
+        command = [sys.executable, "-m", module]
         working = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
         try:
             yield
@@ -284,15 +296,17 @@ class Market:
 
     def __init__(self, fair: Fair) -> None:
         self._simulator = a_simulator(Path(fair.journal))
+        self._fair = fair
         self._checkouts = itertools.islice(fair.requests(), fair.payments)
-        self._left = fair.payments * EVENTS_OF_A_PAYMENT
-        self._untold = 0
+        self.left = fair.payments * EVENTS_OF_A_PAYMENT
+        """Events that are still to be heard."""
+        self.untold = 0
         """Events that happened and that no courier has taken."""
         self._due: list[Delivery] = []
         self._taken: set[int] = set()
         self._heard: list[Delivery] = []
         self._answers = selectors.DefaultSelector()
-        self._buyers = [self._connect(fair.port) for _ in range(FEW)]
+        self._buyers = [self._connect(fair.port) for _ in range(MANY)]
         self._couriers = [self._connect(fair.port) for _ in range(COURIERS)]
 
     def _connect(self, port: int) -> Connection:
@@ -303,47 +317,59 @@ class Market:
     def run(self) -> None:
         """Until everybody has paid and everything was heard."""
         under_way: dict[Connection, Delivery] = {}
-        while self._left:
+        while self.left:
             self._send(under_way)
             for key, _ in self._answers.select(timeout=1):
                 connection: Connection = key.data
                 status = connection.status()
                 if status is None:
                     continue
-                if status != 200:
-                    raise RuntimeError(f"an answer was {status}: {connection.body[:500]!r}")
                 if delivery := under_way.pop(connection, None):
+                    _expect(connection, status)
                     self._heard.append(delivery)
-                    self._left -= 1
+                    self.left -= 1
                     self._couriers.append(connection)
                 else:
-                    self._pay(json.loads(connection.body)["clientSecret"].partition("_secret_")[0])
+                    self.answer(connection, status)
                     self._buyers.append(connection)
 
         self._acknowledge()
+
+    def answer(self, connection: Connection, status: int) -> None:
+        """What a buyer does who was answered: pay."""
+        _expect(connection, status)
+        self.pay(self._fair.charge_in(connection.body))
 
     def _acknowledge(self) -> None:
         self._simulator.delivered(*self._heard)
         self._taken -= {each.id for each in self._heard}
         self._heard.clear()
 
-    def _pay(self, charge: str) -> None:
+    def pay(self, charge: str) -> None:
         self._simulator.act("pay", charge)
-        self._untold += EVENTS_OF_A_PAYMENT
+        self.untold += EVENTS_OF_A_PAYMENT
+
+    def send(self, buyer: Connection, request: bytes) -> None:
+        buyer.send(request)
 
     def _send(self, under_way: dict[Connection, Delivery]) -> None:
         while self._buyers and (request := next(self._checkouts, None)):
-            self._buyers.pop().send(request)
-        if self._couriers and not self._due and self._untold:
+            self.send(self._buyers.pop(), request)
+        if self._couriers and not self._due and self.untold:
             self._acknowledge()
             # What we have not heard within a second is told anew; here it is only on its way.
             self._due = [each for each in self._simulator.due_deliveries() if each.id not in self._taken]
             self._taken.update(each.id for each in self._due)
-            self._untold -= len(self._due)
+            self.untold -= len(self._due)
         while self._couriers and self._due:
             connection = self._couriers.pop()
             under_way[connection] = self._due.pop()
             connection.send(_post(under_way[connection]))
+
+
+def _expect(connection: Connection, status: int) -> None:
+    if status != 200:
+        raise RuntimeError(f"an answer was {status}: {connection.body[:500]!r}")
 
 
 def _post(delivery: Delivery) -> bytes:

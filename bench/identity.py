@@ -72,7 +72,7 @@ def measure(figures: Figures) -> None:
             made_up_addresses(figures, port)
 
 
-async def seed_people(url: str) -> list[str]:
+async def seed_people(url: str, people: int = PEOPLE) -> list[str]:
     """People who have a password and a session; their access tokens."""
     hashed = HASHER.hash(A_PASSWORD)
     with KEYRING.wired(KeyRing({1: KEY})):
@@ -81,7 +81,7 @@ async def seed_people(url: str) -> list[str]:
             async def settle(tx: PeopleTx) -> list[str]:
                 new = [
                     NewAccount(Caller(), Profile(person(n), None, Language.ENGLISH), hashed, is_verified=True)
-                    for n in range(PEOPLE)
+                    for n in range(people)
                 ]
                 identities = await accounts.create(tx, new)
                 opening = [

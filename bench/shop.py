@@ -21,6 +21,8 @@ from admitone.finance.sources.api import SourceType
 from admitone.finance.sources.port import SHOPS, Line, Offer, Tax, Wanted
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
+from admitone.selling.fulfilment.port import RECIPES
+from bench.recipes import HANDED_OVER
 
 SANDBOX: Final = Keys.of("the sandbox of the bench")
 JOURNAL: Final = "BENCH_JOURNAL"
@@ -60,8 +62,16 @@ def a_simulator(journal: Path) -> Simulator:
 
 
 @contextmanager
-def open_for_business() -> Iterator[None]:
-    """While it lasts, this process sells, and is paid through the sandbox on the file that it was told."""
+def paid_at_the_sandbox() -> Iterator[None]:
+    """While it lasts, this process is paid through the sandbox on the file that it was told."""
     gateway = SandboxGateway.in_process(a_simulator(Path(os.environ[JOURNAL])))
-    with SHOPS.wired(dict.fromkeys(SourceType, ComputedShop())), GATEWAYS.wired(Gateways([gateway])):
+    with GATEWAYS.wired(Gateways([gateway])):
+        yield
+
+
+@contextmanager
+def open_for_business() -> Iterator[None]:
+    """While it lasts, this process sells, too, whatever is asked for."""
+    shops = dict.fromkeys(SourceType, ComputedShop())
+    with SHOPS.wired(shops), RECIPES.wired(HANDED_OVER), paid_at_the_sandbox():
         yield

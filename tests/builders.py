@@ -89,3 +89,32 @@ async def a_credential(superuser: asyncpg.Connection, scope: Scope, *permissions
         list(permissions),
     )
     return Credential(secret.text, identity)
+
+
+async def sent_in(database: Database, scope: Scope, work: Callable[[Tx], Awaitable[object]]) -> list[str]:
+    """The statements of one transaction."""
+    sent: list[str] = []
+
+    async def counted(tx: Tx) -> None:
+        connection = tx._connection
+
+        class Counting:
+            def __getattr__(self, name: str) -> Any:
+                said = getattr(connection, name)
+                if name not in ("fetch", "fetchrow", "execute"):
+                    return said
+
+                async def counted(sql: str, *values: Any) -> Any:
+                    sent.append(sql)
+                    return await said(sql, *values)
+
+                return counted
+
+        tx._connection = Counting()
+        try:
+            await work(tx)
+        finally:
+            tx._connection = connection
+
+    await database.run(scope, counted)
+    return sent

@@ -11,6 +11,7 @@ from admitone.entrypoints.duties import duties_of
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.jobs import Desk, Job, Kind, enqueue
+from admitone.kernel.jobs.dead import DeadLetterId, Replay, replay
 from admitone.kernel.jobs.worker import Duties, Rhythm, Worker
 from admitone.kernel.manifest import Module
 from admitone.kernel.scope import Caller, Scope
@@ -85,6 +86,13 @@ async def heard(database: Database, scope: Scope) -> list[str]:
         return [row["key"] for row in rows]
 
     return await database.read(scope, query)
+
+
+async def replay_dead(database: Database, superuser: asyncpg.Connection, scope: Scope) -> None:
+    """As whoever runs this does, once what killed them is mended."""
+    letters = [DeadLetterId(row["id"]) for row in await dead(superuser, scope) if row["replayed_at"] is None]
+    again = [Replay(Caller(), each, "operator", "it is mended") for each in letters]
+    await database.run(scope, lambda tx: replay(tx, again))
 
 
 async def dead(superuser: asyncpg.Connection, scope: Scope) -> list[asyncpg.Record]:

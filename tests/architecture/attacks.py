@@ -174,7 +174,8 @@ async def lay_out(witness: asyncpg.Connection, tables: Sequence[str]) -> list[Ta
     targets = [await _target(witness, table) for table in tables]
     for target in targets:
         for whose, mark in ((VICTIM, MARK), (ATTACKER, "harmless")):
-            await witness.execute(f"INSERT INTO {target.name} VALUES ({target.values(whose, mark)})")
+            names = ", ".join(target.columns)
+            await witness.execute(f"INSERT INTO {target.name} ({names}) VALUES ({target.values(whose, mark)})")
     return targets
 
 
@@ -182,7 +183,8 @@ async def _target(witness: asyncpg.Connection, table: str) -> Target:
     columns = await witness.fetch(
         "SELECT a.attname, t.typname::text, a.attnum = ANY(x.indkey) AS in_key FROM pg_attribute a"
         " JOIN pg_type t ON t.oid = a.atttypid JOIN pg_index x ON x.indrelid = a.attrelid AND x.indisprimary"
-        " WHERE a.attrelid = $1::text::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum",
+        " WHERE a.attrelid = $1::text::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''"
+        " ORDER BY a.attnum",
         table,
     )
     return Target(table, {name: kind for name, kind, _ in columns}, [name for name, _, in_key in columns if in_key])

@@ -44,6 +44,12 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "entitlements.scanner"): READ,
     (Role.RELAY, "entitlements.claimed"): {"SELECT", "INSERT"},
     (Role.APP, "entitlements.claimed"): READ,
+    (Role.RELAY, "fulfilment.operation"): READ,
+    (Role.RELAY, "stock.pool"): READ,
+    (Role.RELAY, "stock.portion"): READ,
+    (Role.RELAY, "events.ticket_order"): READ,
+    (Role.RELAY, "events.listing"): {"SELECT", "INSERT", "UPDATE"},
+    (Role.APP, "events.listing"): READ,
     (Role.RELAY, "payouts.payout"): READ,
     (Role.RELAY, "payouts.obligation"): READ,
     (Role.RELAY, "payouts.reported"): READ,
@@ -98,7 +104,7 @@ REGISTRY_OF_NAMES = "usernames."
 READ_WHOLE = {"kernel.limit_counter", "kernel.streak"}
 """Kept for days without an index on the age: they live for a day, and every count must stay a heap-only update."""
 
-EVERYBODYS = {"kernel.city", "pricing.platform_policy", "entitlements.claimed"}
+EVERYBODYS = {"kernel.city", "pricing.platform_policy", "entitlements.claimed", "events.listing"}
 """The same for all (CITY-013): whoever may read it may read all of it, and nobody writes it at run time but the platform
 in its own scope."""
 IN_THE_PLATFORMS_SCOPE = (

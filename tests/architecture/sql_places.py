@@ -21,6 +21,7 @@ KERNEL_STORES = (
     "admitone.kernel.event_log",
     "admitone.kernel.idempotency",
     "admitone.kernel.jobs.dead",
+    "admitone.kernel.jobs.leases",
     "admitone.kernel.jobs.handing_on",
     "admitone.kernel.limits",
     "admitone.kernel.retention",

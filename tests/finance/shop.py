@@ -15,7 +15,7 @@ import msgspec
 
 from admitone.finance.payments.errors import SourceNotSold
 from admitone.finance.sources.api import Source, SourceType
-from admitone.finance.sources.port import SHOPS, Line, Offer, Wanted
+from admitone.finance.sources.port import SHOPS, Keeping, Line, Offer, Wanted
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import IdentityId
@@ -29,6 +29,8 @@ class StockedShop:
     def __init__(self) -> None:
         self.offers: dict[Source, Offer | Refusal] = {}
         self.asked: list[Wanted] = []
+        self.kept: list[Keeping] = []
+        self.over: dict[Source, Refusal] = {}
 
     def sells(
         self,
@@ -52,6 +54,10 @@ class StockedShop:
     async def offer(self, tx: Tx, wanted: Sequence[Wanted]) -> Sequence[Offer | Refusal]:
         self.asked.extend(wanted)
         return [self.offers.get(each.source) or SourceNotSold() for each in wanted]
+
+    async def keep(self, tx: Tx, keepings: Sequence[Keeping]) -> Sequence[Refusal | None]:
+        self.kept.extend(keepings)
+        return [self.over.get(each.source) for each in keepings]
 
 
 def a_line(each: Line | tuple[int, int] | int, key: str = "line") -> Line:

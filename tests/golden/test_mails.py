@@ -20,6 +20,12 @@ VALUES = {
     "organization": "Teatro São João & Filhos",
     "role": "Box office",
     "device": "Firefox, Linux",
+    "event": "Noite de Fado",
+    "tickets": 2,
+    "when": "1 June 2026, 20:30",
+    "place": "Coliseu, Lisboa",
+    "amount": "50,00 €",
+    "order": "ord_0198c9a40000700080000000000000b2",
 }
 
 

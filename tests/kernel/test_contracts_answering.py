@@ -1,12 +1,25 @@
 """Answers: security headers on all of them, pages, files, cookies, lists, streams and events."""
 
 import asyncio
+import re
+from typing import Any
 
 import pytest
 
-from admitone.kernel.contracts import Call, Cookie, Event, Page, Redirect, cursor_of, page_of
+from admitone.kernel.contracts import (
+    Call,
+    Cookie,
+    Event,
+    Example,
+    Page,
+    Redirect,
+    Wire,
+    Writes,
+    cursor_of,
+    page_of,
+)
 from admitone.kernel.contracts.streaming import events_as_bytes
-from tests.kernel.contract_desk import OPEN_STREAMS, SESSION, Desk, as_ana, assert_envelope, contract
+from tests.kernel.contract_desk import OPEN_STREAMS, SESSION, Desk, DeskClosed, as_ana, assert_envelope, contract
 
 
 @pytest.fixture
@@ -78,6 +91,87 @@ async def test_a_redirect_stays_on_this_site(client):
     for elsewhere in ("https://evil.test", "//evil.test", "/\\evil.test", "desk", "/a\r\nset-cookie: x"):
         with pytest.raises(ValueError, match="stays"):
             Redirect(elsewhere)
+
+
+# What the client has already.
+
+
+class Noted(Wire):
+    text: str
+
+
+class Board:
+    """Something to look at that changes now and then."""
+
+    def __init__(self) -> None:
+        self.text = "Closed on Mondays"
+        board = contract(
+            id="B1",
+            get="/board",
+            gives=Noted,
+            refuses=(DeskClosed,),
+            cache="no-cache",
+            conditional=True,
+            examples=(Example("one", gives=Noted(text="Open")),),
+        )
+
+        @board.serves
+        async def look(call: Call) -> Noted:
+            if not self.text:
+                raise DeskClosed
+            return Noted(text=self.text)
+
+        self.desk = Desk(board)
+
+
+async def test_who_has_the_same_bytes_is_told_so_and_not_sent_them():
+    board = Board()
+    async with board.desk.client() as client:
+        first = await client.get("/board")
+        tag = first.headers["etag"]
+        assert re.fullmatch(r'"[0-9a-f]{32}"', tag), "a strong one"
+        for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+            again = await client.get("/board", headers={"if-none-match": known})
+            assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+            assert again.headers["cache-control"] == first.headers["cache-control"] == "no-cache"
+            assert again.headers["x-content-type-options"] == "nosniff" and "x-correlation-id" in again.headers
+            assert "content-type" not in again.headers and "content-length" not in again.headers
+        head = await client.head("/board", headers={"if-none-match": tag})
+        assert (head.status_code, head.headers["etag"]) == (304, tag)
+
+
+async def test_who_has_other_bytes_is_sent_these():
+    board = Board()
+    async with board.desk.client() as client:
+        tag = (await client.get("/board")).headers["etag"]
+        board.text = "Open on Mondays"
+        for known in (tag, tag.strip('"'), '"', "", "W/*"):
+            changed = await client.get("/board", headers={"if-none-match": known})
+            assert (changed.status_code, changed.json()) == (200, {"text": "Open on Mondays"})
+            assert changed.headers["etag"] != tag
+        board.text = ""
+        refused = await client.get("/board", headers={"if-none-match": "*"})
+        assert_envelope(refused, 409, "DESK_CLOSED")
+        assert "etag" not in refused.headers, "a refusal is told each time"
+
+
+async def test_only_who_asked_for_it_has_tags(client):
+    assert "etag" not in (await client.get("/desk/logo")).headers
+    assert (await client.get("/desk/logo", headers={"if-none-match": "*"})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"post": "/b", "gives": Noted, "cache": "no-cache"},
+        {"get": "/b", "writes": Writes.STREAM, "cache": "no-cache"},
+        {"get": "/b", "writes": Writes.FILE},
+    ],
+    ids=["written", "streamed", "kept by nobody"],
+)
+def test_a_condition_that_means_nothing_is_not_declared(said: dict[str, Any]):
+    with pytest.raises(TypeError, match=r"tag|nobody may keep"):
+        contract(id="B1", conditional=True, examples=(Example("one", gives=Noted(text="Open")),), **said)
 
 
 # Cookies.

@@ -13,7 +13,7 @@ from admitone.finance.ledger.api import Account
 from admitone.finance.payments.books import fee_of, left_of
 from admitone.finance.payments.model import Payment, RecordedFact, RefundState, Status
 from admitone.finance.payments.policy import Happened, fold
-from admitone.finance.refunds.api import Piece, RefundId
+from admitone.finance.refunds.api import Gone, Piece, RefundId
 from admitone.finance.refunds.policy import Share, all_left, share_of
 from tests.finance.payments.stories import (
     a_fact,
@@ -124,17 +124,20 @@ def _fees_back(transfers: Counter[Any]) -> int:
 @given(st.lists(st.tuples(st.integers(1, 99_999), st.integers(1, 20)), min_size=1, max_size=4), st.data())
 def test_pieces_in_any_portions_are_the_price_and_the_fee(lines: list[tuple[int, int]], data: st.DataObject):
     snapshot = computed(an_offer(*lines), a_rule(data.draw(st.integers(0, 2500))))
-    gone: dict[str, int] = {}
+    gone: dict[str, Gone] = {}
     paid = fees = 0
-    while any(gone.get(item.key, 0) < item.quantity for item in snapshot.line_items):
+    while any(gone.get(item.key, Gone()).quantity < item.quantity for item in snapshot.line_items):
         own, pieces = RefundId.new(), []
         for item in snapshot.line_items:
-            left = item.quantity - gone.get(item.key, 0)
+            before = gone.get(item.key, Gone())
+            left = item.quantity - before.quantity
             if left and data.draw(st.booleans()):
-                pieces.append(Piece(item.key, data.draw(st.integers(1, left))))
+                free = sorted({*range(item.quantity)} - before.pieces)
+                names = data.draw(st.lists(st.sampled_from(free), max_size=left, unique=True))
+                pieces.append(Piece(item.key, data.draw(st.integers(max(len(names), 1), left)), tuple(names)))
         share = share_of(own, pieces, snapshot, gone) if pieces else None
         parts = share.lines if isinstance(share, Share) else all_left(own, snapshot, gone)
         for part in parts:
-            gone[part.line_key] = gone.get(part.line_key, 0) + part.quantity
+            gone[part.line_key] = gone.get(part.line_key, Gone()).and_also(part)
             paid, fees = paid + part.amount_minor, fees + part.fee_minor
     assert (paid, fees) == (snapshot.total, snapshot.platform_fee)

@@ -9,7 +9,7 @@ from typing import Any
 
 from admitone.kernel import batch, db, event_log
 from admitone.kernel.driver import Connection, say
-from admitone.kernel.jobs import execution, relay, store
+from admitone.kernel.jobs import execution, leases, relay, store
 from admitone.kernel.jobs.execution import Execution
 from admitone.kernel.scope import Scope
 
@@ -142,4 +142,4 @@ def orphans_stay() -> None:
     async def free(*_: Any) -> int:
         return 0
 
-    store.free_orphans = free
+    leases.free_orphans = free

@@ -8,6 +8,8 @@ from admitone.finance.pricing.port import PROMOTIONS, NoPromotions
 from admitone.finance.sources.port import SHOPS
 from admitone.foundation.identity.port import APPLE, NoApple
 from admitone.kernel.crypto import KEYRING, KeyRing
+from admitone.selling.fulfilment.port import RECIPES
+from admitone.verticals.events.port import INVITES, NoInvites
 
 TOY_KEY = b"a key for toys, known to everybody"
 """The same in every process: what a killed server sealed, the next one opens."""
@@ -15,6 +17,8 @@ TOY_KEY = b"a key for toys, known to everybody"
 KEYRING.wire(KeyRing({1: TOY_KEY}))
 APPLE.wire(NoApple())
 SHOPS.wire({})
+RECIPES.wire({})
+INVITES.wire(NoInvites())
 EVIDENCE.wire({})
 PROMOTIONS.wire(NoPromotions())
 KINDS.wire({kind.name: kind for kind in OWN})

@@ -27,6 +27,8 @@ from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.jobs.worker import Rhythm
+from admitone.selling.fulfilment.port import RECIPES
+from bench.recipes import HANDED_OVER
 
 LASTS: Final = timedelta(hours=1)
 BRIEF: Final = Rhythm(lease_seconds=1, poll_seconds=0.05, schedule_seconds=0.2, grace_seconds=1)
@@ -76,7 +78,8 @@ def _work(config: Config, ahead: Clock) -> None:
     workshop = worker.assemble(config, MODULES, rhythm=BRIEF)
     wire_outside(config, workshop.outbound)
     workshop.database._clock = ahead
-    worker.work(workshop)
+    with RECIPES.wired(HANDED_OVER):
+        worker.work(workshop)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,10 @@ from admitone.entitlements.commands.changing import (
 )
 from admitone.entitlements.commands.checking_in import consume
 from admitone.entitlements.commands.granting import Activation, activate, grant
-from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound, EntitlementNotPaid
+from admitone.entitlements.commands.noting import Note, note
+from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound, EntitlementNotPaid, PeopleOnly
+from admitone.entitlements.holders import Found, Holder
+from admitone.entitlements.holders import search as search_holders
 from admitone.entitlements.kinds import TICKET, Audience, TokenKind
 from admitone.entitlements.model import (
     CheckinPolicy,
@@ -34,9 +37,12 @@ from admitone.entitlements.model import (
     Status,
     Verdict,
 )
-from admitone.entitlements.policy import default_of, doors_of
-from admitone.entitlements.store.entitlements import find_entitlements, list_of_payments, list_of_sources
-from admitone.entitlements.store.lists import Wanted, list_rights
+from admitone.entitlements.pictures import png, svg
+from admitone.entitlements.policy import default_of, doors_of, seen_as
+from admitone.entitlements.showing import Shown, show
+from admitone.entitlements.store.doors import Entry, list_standing
+from admitone.entitlements.store.entitlements import find_claimed, find_entitlements, list_of_payments, list_of_sources
+from admitone.entitlements.store.lists import Wanted, list_rights, sum_pieces
 
 __all__ = (
     "TICKET",
@@ -49,9 +55,14 @@ __all__ = (
     "EntitlementNotActive",
     "EntitlementNotFound",
     "EntitlementNotPaid",
+    "Entry",
+    "Found",
     "Grant",
     "Hold",
+    "Holder",
     "Method",
+    "Note",
+    "PeopleOnly",
     "Place",
     "Relaxing",
     "Release",
@@ -59,6 +70,7 @@ __all__ = (
     "Revocation",
     "Revoking",
     "Scan",
+    "Shown",
     "Status",
     "Suspension",
     "TokenKind",
@@ -70,16 +82,25 @@ __all__ = (
     "default_of",
     "digest_of",
     "doors_of",
+    "find_claimed",
     "find_entitlements",
     "grant",
     "list_of_payments",
     "list_of_sources",
     "list_rights",
+    "list_standing",
+    "note",
+    "png",
     "relax",
     "release",
     "reschedule",
     "revoke",
     "revoke_codes",
+    "search_holders",
+    "seen_as",
+    "show",
+    "sum_pieces",
     "suspend",
+    "svg",
     "transfer",
 )

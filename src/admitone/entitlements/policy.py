@@ -31,7 +31,7 @@ from admitone.entitlements.model import (
     codes_of,
 )
 from admitone.finance.payments.api import Status as PaymentStatus
-from admitone.finance.refunds.api import GoneBack
+from admitone.finance.refunds.api import Gone, GoneBack
 from admitone.finance.sources.api import SourceType
 from admitone.kernel.clock import after, before
 
@@ -217,9 +217,17 @@ def taken_by_money(
     disputed = frozenset({Hold.DISPUTE} if status is PaymentStatus.DISPUTED else ())
     taken: dict[EntitlementId, frozenset[Hold] | Revocation] = {each.id: disputed for each in rights}
     for line, pieces in _pieces(rights).items():
-        gone = len(pieces) if back.whole_gone else back.gone.get(line, 0)
-        taken |= {each.id: Revocation.REFUND for piece in pieces[:gone] for each in piece}
+        gone = pieces if back.whole_gone else _gone(pieces, back.gone.get(line, Gone()))
+        taken |= {each.id: Revocation.REFUND for piece in gone for each in piece}
     return taken
+
+
+def _gone(pieces: Sequence[Sequence[Entitlement]], gone: Gone) -> list[Sequence[Entitlement]]:
+    """Those that were named, and of the others as many as were counted; where none has a number, all are counted."""
+    named = [each for each in pieces if each[0].piece in gone.pieces]
+    others = [each for each in pieces if each[0].piece not in gone.pieces]
+    is_numbered = any(each[0].piece is not None for each in pieces)
+    return [*named, *others[: gone.quantity - (len(gone.pieces) if is_numbered else 0)]]
 
 
 def _pieces(rights: Sequence[Entitlement]) -> dict[str, list[list[Entitlement]]]:

@@ -1,18 +1,22 @@
-"""Something to try: two organisations with staff of every role, and one of those who run the platform.
+"""Something to try: two organisations with staff of every role and something on sale, and one of those who run the
+platform.
 
 Promise: on a person's own machine only, where nobody else reaches us; laying it out again changes nothing. All of them
 have the same password, which is printed, because everybody may know it.
 """
 
+from datetime import timedelta
 from typing import Final
+from uuid import uuid5
 
 from admitone.foundation.authority.api import PACKS, MemberRole, Membership, OrganizationModule, RolePack
 from admitone.foundation.identity.api import NewAccount, Profile, create_accounts, hash_of
 from admitone.foundation.organizations.api import Appointment, Founding, Settings, appoint, found, new_id
-from admitone.kernel.db import Database
+from admitone.kernel.db import Database, Tx
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId
 from admitone.kernel.scope import Caller, PeopleScope, Scope
 from admitone.kernel.words import Language
+from admitone.verticals.events import api as events
 
 PASSWORD: Final = "an open door 2026"  # noqa: S105  Of the demonstration, for everybody.
 PLATFORM_ADMIN: Final = "admin@admitone.example"
@@ -26,6 +30,12 @@ ORGANIZATIONS: Final = {
         Settings("Sala Bravo", default_currency="BRL", time_zone="America/Sao_Paulo", language=Language.BRAZILIAN),
         frozenset({Module.EVENTOS, Module.FINANCEIRO, Module.CRM}),
     ),
+}
+
+
+EVENINGS: Final = {
+    CLUB: ("Noite de Verão", events.Venue("Clube Aurora", "Rua das Flores 12", "Porto", "PT")),
+    HALL: ("Roda de Samba", events.Venue("Sala Bravo", "Rua Augusta 1500", "São Paulo", "BR")),
 }
 
 
@@ -75,4 +85,25 @@ async def _open(database: Database, house: str, people: dict[str, IdentityId]) -
     await database.run(scope, lambda tx: found(tx, [Founding(owner, own, settings, modules)]))
     appointments = [Appointment(owner, people[email], member) for email, member in staff_of(house).items()]
     await database.run(scope, lambda tx: appoint(tx, appointments))
+    await database.run(scope, lambda tx: _put_on(tx, owner, house))
     return own
+
+
+async def _put_on(tx: Tx, owner: Caller, house: str) -> None:
+    """An evening a month from now, with tickets for money and some for nothing."""
+    title, venue = EVENINGS[house]
+    settings, _ = ORGANIZATIONS[house]
+    event = events.EventId(uuid5(tx.scope.organization.uuid, "event"))
+    if await events.find_events(tx, [event]):
+        return
+    begins = tx.now.replace(minute=0, second=0, microsecond=0) + timedelta(days=30)
+    schedule = events.Schedule(begins, begins + timedelta(hours=4), settings.time_zone)
+    drafted = events.Draft(
+        owner, event, events.About(title, venue=venue), schedule, settings.default_currency, events.AccessPolicy(1)
+    )
+    await events.draft(tx, [drafted])
+    for name, price, places in (("Standing", 2500, 300), ("Guest list", 0, 40)):
+        kind = events.TicketTypeId(uuid5(event.uuid, name))
+        terms = events.Terms(name, price, allows_zero=not price)
+        await events.offer(tx, [events.Offering(owner, event, kind, terms, events.Supply(places))])
+    await events.publish(tx, [events.Publishing(owner, event)])

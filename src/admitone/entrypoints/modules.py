@@ -20,6 +20,9 @@ from admitone.foundation.organizations.module import MODULE as ORGANIZATIONS
 from admitone.foundation.usernames.module import MODULE as USERNAMES
 from admitone.kernel.manifest import Module
 from admitone.kernel.module import MODULE as KERNEL
+from admitone.selling.fulfilment.module import MODULE as FULFILMENT
+from admitone.selling.stock.module import MODULE as STOCK
+from admitone.verticals.events.module import MODULE as EVENTS
 
 MODULES: tuple[Module, ...] = (
     KERNEL,
@@ -41,4 +44,7 @@ MODULES: tuple[Module, ...] = (
     RECONCILIATION,
     PROOF,
     ENTITLEMENTS,
+    FULFILMENT,
+    STOCK,
+    EVENTS,
 )

@@ -75,7 +75,7 @@ MODULE = Module(
         "jobs.store.CLAIM_OUTBOX",
         "jobs.store.MARK_PUBLISHED",
         "jobs.store.PUT_OFF",
-        "jobs.store.PULL_OUTBOX_BACK",
+        "jobs.leases.PULL_OUTBOX_BACK",
         "jobs.dead.FIND_FACT",
         "jobs.dead.LIST_FACTS",
         "bulk.store.FIND_ANYWHERE",

@@ -17,7 +17,7 @@ from admitone.finance.payments.errors import FreeLimitReached, FreeNotAllowed, F
 from admitone.finance.payments.model import PaymentMethod, Scenario, Status
 from admitone.finance.pricing.port import PROMOTIONS, Discount
 from admitone.finance.sources.api import Source, SourceType
-from admitone.finance.sources.port import Offer, Wanted
+from admitone.finance.sources.port import Guard, Offer, Wanted
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import PLATFORM_ORGANIZATION
@@ -131,26 +131,26 @@ async def test_a_campaign_is_never_given_away(world: World):
 @pytest.mark.parametrize(("price", "code"), [(0, None), (1000, "1000")])
 async def test_a_person_has_one_of_a_kind_for_nothing_whatever_made_it_free(world: World, price: int, code: str | None):
     with PROMOTIONS.wired(HalfOrAll()):
-        one, two = [world.shop.sells(world.buyer.identity, price, guard_key=GUARD) for _ in range(2)]
+        one, two = [world.shop.sells(world.buyer.identity, price, guards=(Guard(GUARD),)) for _ in range(2)]
         assert isinstance(await begun(world, one, promo_code=code), Begun)
         assert await begun(world, two, promo_code=code) == FreeLimitReached()
-        other = world.shop.sells(world.buyer.identity, price, guard_key="show-1 seated")
+        other = world.shop.sells(world.buyer.identity, price, guards=(Guard("show-1 seated"),))
         assert isinstance(await begun(world, other, promo_code=code), Begun)
         friend = await a_person(world.database)
-        theirs = world.shop.sells(friend.identity, price, guard_key=GUARD)
+        theirs = world.shop.sells(friend.identity, price, guards=(Guard(GUARD),))
         assert isinstance(await begun(world, theirs, promo_code=code, buyer=friend), Begun)
 
 
 @pytest.mark.covers("FIN-082")
 async def test_the_vertical_may_allow_more_than_one(world: World):
-    offers = [world.shop.sells(world.buyer.identity, 0, guard_key=GUARD, free_per_person=2) for _ in range(3)]
+    offers = [world.shop.sells(world.buyer.identity, 0, guards=(Guard(GUARD, most=2),)) for _ in range(3)]
     outcomes = [await begun(world, each) for each in offers]
     assert [isinstance(each, Begun) for each in outcomes] == [True, True, False]
 
 
 @pytest.mark.covers("FIN-082")
 async def test_of_many_who_take_at_once_in_one_name_one_is_given(world: World):
-    sources = iter([world.shop.sells(world.buyer.identity, 0, guard_key=GUARD) for _ in range(6)])
+    sources = iter([world.shop.sells(world.buyer.identity, 0, guards=(Guard(GUARD),)) for _ in range(6)])
 
     async def take(tx: Tx) -> Sequence[Begun | Refusal]:
         return await begin(tx, [world.checkout(next(sources), counted=True)])
@@ -214,18 +214,18 @@ async def passes_step_up(buyer: Buyer, superuser: asyncpg.Connection) -> None:
 async def test_after_three_denials_one_proves_who_one_is(
     world: World, buyer: Buyer, superuser: asyncpg.Connection, application: Application
 ):
-    assert (await buyer.takes(guard_key=GUARD)).status_code == 200
+    assert (await buyer.takes(guards=(Guard(GUARD),))).status_code == 200
     for _ in range(3):
-        denied = await buyer.takes(guard_key=GUARD)
+        denied = await buyer.takes(guards=(Guard(GUARD),))
         assert (denied.status_code, denied.json()["errorCode"]) == (403, "FREE_LIMIT_REACHED")
-    stepped = await buyer.takes(guard_key="another show")
+    stepped = await buyer.takes(guards=(Guard("another show"),))
     assert (stepped.status_code, stepped.json()["errorCode"]) == (403, "STEP_UP_REQUIRED")
     entries = await trail_of(superuser, world.organization, "payments.free_checkout_denied")
     assert [entry["reason_code"] for entry in entries] == ["FREE_LIMIT_REACHED"] * 3 + ["STEP_UP_REQUIRED"]
     async with from_elsewhere(application, 9) as elsewhere:  # It is about the person, wherever they are.
         assert (await Buyer(elsewhere, world, buyer.person).takes()).json()["errorCode"] == "STEP_UP_REQUIRED"
     await passes_step_up(buyer, superuser)
-    assert (await buyer.takes(guard_key="another show")).status_code == 200
+    assert (await buyer.takes(guards=(Guard("another show"),))).status_code == 200
 
 
 @pytest.mark.covers("FIN-083")
@@ -258,7 +258,7 @@ async def test_too_many_people_at_one_place_prove_who_they_are(
 @pytest.mark.covers("FIN-083")
 async def test_a_guest_who_is_asked_to_prove_it_signs_in(world: World, buyer: Buyer, site: httpx.AsyncClient):
     for _ in range(4):
-        await buyer.takes(guard_key=GUARD)
+        await buyer.takes(guards=(Guard(GUARD),))
     source = world.shop.sells(world.buyer.identity, 0, guest_allowed=True)
     wanted = {
         "organizationId": str(world.organization),

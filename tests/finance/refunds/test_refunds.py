@@ -6,6 +6,7 @@ from typing import Any
 
 import asyncpg
 import httpx
+import msgspec
 import pytest
 
 from admitone.entrypoints.duties import duties_of
@@ -32,7 +33,7 @@ from admitone.finance.refunds.api import (
 )
 from admitone.finance.refunds.cancelling import cancel
 from admitone.finance.refunds.commands import Retry, retry_refunds
-from admitone.finance.refunds.errors import PieceGone, PieceUnknown, RefundNotFailed
+from admitone.finance.refunds.errors import PieceGone, PieceUnknown, RefundIdTaken, RefundNotFailed
 from admitone.finance.refunds.module import MODULE as REFUNDS
 from admitone.finance.sources.api import PaymentId
 from admitone.finance.sources.port import Line
@@ -173,6 +174,37 @@ async def test_a_refund_that_failed_wakes_somebody_and_is_ordered_anew(world: Wo
     await see_to(world, anew)
     assert await published(world, "refund.succeeded") == 1
     assert await published(world, "refund.seen_to") == 1
+
+
+@pytest.mark.covers("FIN-072")
+async def test_a_piece_that_is_named_goes_back_once_whoever_counts_besides(world: World):
+    payment = await a_sale_of(world, Line("adult", "Adults", 2000, 4))
+    await see_to(world, await ask(world, payment, Piece("adult", 1, (2,))))
+    for pieces in (Piece("adult", 1, (2,)), Piece("adult", 2, (0, 0)), Piece("adult", 4, (1,))):
+        with pytest.raises(PieceGone):
+            await ask(world, payment, pieces)
+    for pieces in (Piece("adult", 1, (4,)), Piece("adult", 1, (0, 1))):
+        with pytest.raises(PieceUnknown):
+            await ask(world, payment, pieces)
+    rest = await ask(world, payment, Piece("adult", 1, (3,)), Piece("adult", 1, (0,)), Piece("adult", 1))
+    [line] = (await world.database.read(world.scope, store.find_lines, [rest.id]))[rest.id]
+    assert (rest.amount_minor, line.quantity, line.pieces) == (6000, 3, (0, 3))
+
+
+@pytest.mark.covers("FIN-072")
+async def test_what_failed_is_ordered_anew_for_the_same_pieces(world: World):
+    payment = await a_sale_of(world, *TWO)
+    request = Request(world.owner.caller, payment, RefundId.new(), WHY, (Piece("adult", 1, (0,)),))
+    refund = await world.submit(request_refunds, request)
+    assert await world.submit(request_refunds, request) == refund, "asked twice, it is one"
+    with pytest.raises(RefundIdTaken):
+        await world.submit(request_refunds, msgspec.structs.replace(request, pieces=(Piece("adult", 1, (1,)),)))
+    await world.database.run(
+        world.scope, lambda tx: store.move_refunds(tx, {refund.id: "no"}, RefundState.FAILED, [RefundState.PENDING])
+    )
+    anew = await world.submit(retry_refunds, Retry(Caller(), RefundId(refund.id), RefundId.new()))
+    [line] = (await world.database.read(world.scope, store.find_lines, [anew.id]))[anew.id]
+    assert line.pieces == (0,)
 
 
 # -- Shown before

@@ -14,7 +14,7 @@ from admitone.entrypoints.modules import MODULES
 from admitone.foundation.authority.api import TableAuthority
 from admitone.foundation.identity import api
 from admitone.foundation.identity.commands.claiming import claim
-from admitone.foundation.identity.handlers import KeyGone, rotate_keys, rotate_page
+from admitone.foundation.identity.handlers import rotate_keys, rotate_page
 from admitone.foundation.identity.model import IdentityType, Profile
 from admitone.foundation.identity.store import people as store
 from admitone.kernel.config import Config
@@ -24,6 +24,7 @@ from admitone.kernel.embedded import SUPERUSER
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, uuid7
 from admitone.kernel.jobs import Delivered, Desk
 from admitone.kernel.jobs.schedules import Firing
+from admitone.kernel.rotation import KeyGone
 from admitone.kernel.scope import Caller
 from admitone.kernel.words import Language
 from tests.conftest import TEMPLATE, TestCluster, run_as_superuser

@@ -11,9 +11,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from admitone.entitlements import pictures, queries
-from admitone.entitlements.codes import PREFIX, code_of
+from admitone.entitlements.codes import PREFIX
 from admitone.entitlements.commands.attending import Attendance, attend
-from admitone.entitlements.commands.renewing import Renewal, renew
 from admitone.entitlements.errors import (
     EntitlementNotActive,
     EntitlementNotFound,
@@ -21,9 +20,9 @@ from admitone.entitlements.errors import (
 )
 from admitone.entitlements.model import QR_METHODS, Entitlement, EntitlementId, Hold, Revocation, Status
 from admitone.entitlements.policy import may_confirm
-from admitone.entitlements.port import KINDS
 from admitone.entitlements.queries import Section
 from admitone.entitlements.routes.doors import NOBODY, SOME_ENTITLEMENT, VerdictAnswer
+from admitone.entitlements.showing import show
 from admitone.finance.sources.api import SourceType
 from admitone.kernel.authority import FeatureDisabled
 from admitone.kernel.contracts import (
@@ -222,20 +221,13 @@ code = contract(
 
 @code.serves
 async def show_code(call: Call, request: OwnRequest) -> CodeAnswer:
-    """A wallet that is open asks often, and mostly there is nothing to do but to look."""
-    assert call.identity is not None
     right = await _own(call, request.entitlement_id)
-    scope, overlap = Scope(right.organization, "show its owner a code"), KINDS()[right.kind].overlap
-    token = await call.read(queries.find_shown, right.id, call.identity, scope=scope)
-    if token is None:
-        token = await call.batch(renew, Renewal(right.id, overlap, call.identity), scope=scope)
-    payload = code_of(right.id, token.epoch, token.key_version)
-    assert payload is not None, "it was chosen among those whose key is there"
+    shown = await show(call, right)
     return CodeAnswer(
         entitlement_id=right.id,
-        payload=payload,
-        refresh_at=token.valid_until - overlap,
-        valid_until=token.valid_until,
+        payload=shown.payload,
+        refresh_at=shown.refresh_at,
+        valid_until=shown.valid_until,
     )
 
 

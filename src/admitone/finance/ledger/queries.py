@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from admitone.finance.ledger import policy
-from admitone.finance.ledger.model import CHART, Account, AccountClass, Balance, Holding, Transfer
+from admitone.finance.ledger.model import CHART, Account, AccountClass, Balance, EntryType, Holding, Transfer
 from admitone.finance.ledger.store import balances as balance_store
 from admitone.finance.ledger.store import transfers as transfer_store
 from admitone.finance.ledger.store.transfers import END, Place
@@ -37,6 +37,14 @@ async def net_of(tx: Tx, payments: Sequence[PaymentId]) -> dict[tuple[PaymentId,
     nothing was posted is not among them."""
     sums = await transfer_store.sum_positions(tx, payments)
     return {(payment, net.currency): net for payment, net in sums}
+
+
+async def net_by_type(tx: Tx, payments: Sequence[PaymentId]) -> dict[tuple[PaymentId, Currency], dict[EntryType, int]]:
+    """What `net_of` is made of, by the type of entry, at one moment: what came is positive, what went is negative."""
+    found: dict[tuple[PaymentId, Currency], dict[EntryType, int]] = {}
+    for payment, currency, entry_type, minor in await transfer_store.sum_positions_by_type(tx, payments):
+        found.setdefault((payment, currency), {})[entry_type] = minor
+    return found
 
 
 async def list_transfers_of(tx: Tx, payments: Sequence[PaymentId]) -> list[Transfer]:

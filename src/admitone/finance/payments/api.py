@@ -2,6 +2,7 @@
 
 from admitone.finance.payments.asking import CHARGE_DISPUTED, Clerk, refusal_of
 from admitone.finance.payments.commands.accounts import change_accounts
+from admitone.finance.payments.commands.checkouts import Begun, begin
 from admitone.finance.payments.commands.commissions import Commission, hold_commissions, keep_commissions
 from admitone.finance.payments.commands.dues import Due, Fallen, fall_due
 from admitone.finance.payments.commands.recording import record
@@ -13,23 +14,37 @@ from admitone.finance.payments.commands.refunding import (
     plan_refunds,
 )
 from admitone.finance.payments.errands import ask_about_pix, ask_for_fees
-from admitone.finance.payments.errors import NotRefundable, PaymentNotFound, RefundTooMuch
+from admitone.finance.payments.errors import (
+    FreeUncounted,
+    NotRefundable,
+    OfferEnded,
+    PaymentNotFound,
+    RefundTooMuch,
+    SourceNotSold,
+)
 from admitone.finance.payments.model import (
+    CLOSABLE,
+    OPEN,
     PAID,
     AccountTold,
+    Checkout,
     KnownAccount,
     Owner,
     Payment,
     Recorded,
     RefundState,
+    Scenario,
     Status,
     Told,
     is_paid,
 )
+from admitone.finance.payments.orders import GRACE
+from admitone.finance.payments.paying import begin_for_nothing, go_on
 from admitone.finance.payments.queries import ToldDispute, find_disputes
 from admitone.finance.payments.store.accounts import find_accounts
 from admitone.finance.payments.store.payments import (
     count_payments,
+    find_of_sources,
     find_payments,
     find_statuses,
     find_through,
@@ -38,19 +53,28 @@ from admitone.finance.payments.store.payments import (
 )
 from admitone.finance.payments.store.references import Belonging, put_refs
 from admitone.finance.payments.store.references import find_refs as find_owners
-from admitone.finance.payments.store.subjects import count_of_subject, list_of_subject
+from admitone.finance.payments.store.subjects import count_of_subject, find_paid, list_of_subject
+from admitone.finance.payments.wires import CheckoutAnswer
 
 __all__ = (
     "CHARGE_DISPUTED",
+    "CLOSABLE",
+    "GRACE",
+    "OPEN",
     "PAID",
     "AccountTold",
+    "Begun",
     "Belonging",
+    "Checkout",
+    "CheckoutAnswer",
     "Clerk",
     "Commission",
     "Due",
     "Fallen",
+    "FreeUncounted",
     "KnownAccount",
     "NotRefundable",
+    "OfferEnded",
     "Owner",
     "Payment",
     "PaymentNotFound",
@@ -60,11 +84,15 @@ __all__ = (
     "RefundTooMuch",
     "RefundWanted",
     "Refunding",
+    "Scenario",
+    "SourceNotSold",
     "Status",
     "Told",
     "ToldDispute",
     "ask_about_pix",
     "ask_for_fees",
+    "begin",
+    "begin_for_nothing",
     "begin_refunds",
     "change_accounts",
     "count_of_subject",
@@ -72,10 +100,13 @@ __all__ = (
     "fall_due",
     "find_accounts",
     "find_disputes",
+    "find_of_sources",
     "find_owners",
+    "find_paid",
     "find_payments",
     "find_statuses",
     "find_through",
+    "go_on",
     "hold_commissions",
     "is_paid",
     "keep_commissions",

@@ -328,6 +328,8 @@ class Checkout(msgspec.Struct, frozen=True):
     return_url: str | None = None
     counted: bool = False
     """That the limits of what is free were asked."""
+    kept: bool = False
+    """That the vertical placed it in this transaction and keeps it for whoever pays: it is not asked to."""
 
 
 class Told(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from admitone.finance.payments.facts import (
     RefundReturned,
 )
 from admitone.finance.payments.model import INTENT, PAYMENT, RECEIPT
-from admitone.finance.payments.routes.wires import FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW
+from admitone.finance.payments.wires import FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW
 from admitone.kernel.jobs import Schedule, Subscription
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 

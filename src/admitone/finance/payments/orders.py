@@ -13,10 +13,14 @@ from admitone.kernel.scope import Caller
 
 LASTS: Final = {Method.CARD: timedelta(minutes=30), Method.PIX: timedelta(minutes=15)}
 """How long somebody has to pay, unless it is kept for them for less (U-24, PAY-052)."""
+GRACE: Final = timedelta(minutes=2)
+"""What is paid in the last moment is heard of a little later: a payment is closed by a sweep of every minute, at its
+provider first, and until then its money counts. So long it is kept beyond the payment's own end."""
 
 
-def expires_at(method: Method, now: datetime, offered_until: datetime) -> datetime:
-    return min(offered_until, now + LASTS[method])
+def expires_at(method: Method, now: datetime, kept_until: datetime) -> datetime:
+    """Of a payment that begins now, for what is kept so long."""
+    return min(kept_until, now + LASTS[method])
 
 
 def charge_order(payment: Payment, intent: GatewayIntent, caller: Caller) -> ChargeOrder:

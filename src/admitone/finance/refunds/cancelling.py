@@ -39,12 +39,13 @@ async def _count(tx: Tx, wanted: Cancelling) -> int:
 async def cancel(tx: Tx, step: Step[Cancelling]) -> Progress:
     after = UUID(step.cursor) if step.cursor else FIRST
     page = await store.list_planned(tx, step.request.cancellation.uuid, after, AT_A_TIME)
-    await _order(tx, [each for each in page if each.state is RefundState.PLANNED], step.caller)
+    await order(tx, [each for each in page if each.state is RefundState.PLANNED], step.caller)
     is_last = len(page) < AT_A_TIME
     return Progress(cursor=str(page[-1].payment_id if page else after), done=len(page), finished=is_last)
 
 
-async def _order(tx: Tx, planned: Sequence[Refund], caller: Caller) -> None:
+async def order(tx: Tx, planned: Sequence[Refund], caller: Caller) -> None:
+    """Exactly what was planned; where that is not to be had any more, the rest."""
     wanted = [
         RefundWanted(caller, PaymentId(each.payment_id), each.id, each.amount_minor, each.fee_minor, each.reason.value)
         for each in planned

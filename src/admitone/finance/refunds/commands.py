@@ -14,7 +14,7 @@ from admitone.finance.payments.api import Payment, PaymentNotFound, PlannedRefun
 from admitone.finance.pricing.api import Priced
 from admitone.finance.refunds import facts, policy, store
 from admitone.finance.refunds.errors import RefundIdTaken, RefundNotFailed, RefundNotFound
-from admitone.finance.refunds.model import Piece, Refund, RefundId, RefundLine, RefundState, Request
+from admitone.finance.refunds.model import Gone, Refund, RefundId, RefundLine, RefundState, Request
 from admitone.finance.refunds.policy import Share
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel import audit
@@ -60,7 +60,7 @@ def _is_same(request: Request, there: Refund, lines: Sequence[RefundLine]) -> bo
     return (
         request.payment.uuid == there.payment_id
         and (amount is None or (amount == there.amount_minor and not lines))
-        and (not pieces or pieces == {each.line_key: each.quantity for each in lines})
+        and (not pieces or pieces == {each.line_key: each.piece for each in lines})
     )
 
 
@@ -90,19 +90,18 @@ async def _shares(
     tx: Tx, held: Mapping[PaymentId, Payment], requests: Sequence[Request]
 ) -> dict[RefundId, Share | Refusal]:
     """What each would give back, of what those before it leave."""
-    gone = await store.count_gone(tx, held)
+    gone = await store.find_gone(tx, held)
     shares: dict[RefundId, Share | Refusal] = {}
     for each in requests:
         payment = held.get(each.payment)
         share = _share(each, payment, gone[each.payment]) if payment else PaymentNotFound()
         shares[each.refund] = share
         if isinstance(share, Share):
-            for line in share.lines:
-                gone[each.payment][line.line_key] = gone[each.payment].get(line.line_key, 0) + line.quantity
+            store.add_up(gone[each.payment], share.lines)
     return shares
 
 
-def _share(request: Request, payment: Payment, gone: Mapping[str, int]) -> Share | Refusal:
+def _share(request: Request, payment: Payment, gone: Mapping[str, Gone]) -> Share | Refusal:
     if request.amount_minor is not None:
         return Share(request.amount_minor, None)
     snapshot = Priced.read(payment.snapshot, payment.snapshot_hash).snapshot
@@ -186,7 +185,7 @@ def tell(tx: Tx, caller: Caller, kind: type[facts.RefundFact], refund: Refund, l
             reason=refund.reason.value,
             amount_minor=refund.amount_minor,
             currency=refund.currency,
-            pieces=tuple(Piece(each.line_key, each.quantity) for each in lines),
+            pieces=tuple(each.piece for each in lines),
             whole=refund.cancellation_id is not None,
         ),
     )
@@ -221,7 +220,7 @@ async def retry_refunds(tx: Tx, retries: Sequence[Retry]) -> list[Refund | Refus
 
 
 def _anew(retry: Retry, before: Refund, lines: Sequence[RefundLine]) -> Request:
-    pieces = tuple(Piece(each.line_key, each.quantity) for each in lines)
+    pieces = tuple(each.piece for each in lines)
     amount = None if pieces else before.amount_minor
     is_less = before.amount_minor < sum(each.amount_minor for each in lines)
     return Request(

@@ -62,11 +62,16 @@ REFUND: Final = Lifecycle(
 )
 
 
+MOST_PIECES: Final = 10_000
+
+
 class Piece(msgspec.Struct, frozen=True, rename="camel"):
-    """So many of a line of the price."""
+    """So many of a line of the price; these, as far as they are named."""
 
     key: Annotated[str, Meta(min_length=1, max_length=200)]
-    quantity: Annotated[int, Meta(ge=1, le=10_000)]
+    quantity: Annotated[int, Meta(ge=1, le=MOST_PIECES)]
+    pieces: Annotated[tuple[Annotated[int, Meta(ge=0, le=MOST_PIECES)], ...], Meta(max_length=MOST_PIECES)] = ()
+    """By the numbers that whoever sold them gave the pieces of the line, from 0 on."""
 
 
 class RefundLine(msgspec.Struct, frozen=True):
@@ -75,6 +80,21 @@ class RefundLine(msgspec.Struct, frozen=True):
     quantity: int
     amount_minor: int
     fee_minor: int
+    pieces: tuple[int, ...] = ()
+
+    @property
+    def piece(self) -> Piece:
+        return Piece(self.line_key, self.quantity, self.pieces)
+
+
+class Gone(msgspec.Struct, frozen=True):
+    """How many of a line went back, and which, as far as they were named."""
+
+    quantity: int = 0
+    pieces: frozenset[int] = frozenset()
+
+    def and_also(self, line: RefundLine) -> "Gone":
+        return Gone(self.quantity + line.quantity, self.pieces | {*line.pieces})
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -93,9 +113,9 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class GoneBack(msgspec.Struct, frozen=True):
-    """How many pieces of a payment's lines went back."""
+    """Which pieces of a payment's lines went back."""
 
-    gone: dict[str, int] = {}
+    gone: dict[str, Gone] = {}
     whole_gone: bool = False
     """A cancellation gave all that was left of it back."""
 

@@ -1,7 +1,7 @@
 """The manifest of refunds."""
 
 from admitone.finance.payments import facts as payments
-from admitone.finance.refunds import facts, handlers, routes
+from admitone.finance.refunds import calling_off, facts, handlers, routes, wires
 from admitone.finance.refunds.cancelling import cancel
 from admitone.finance.refunds.model import REFUND
 from admitone.kernel.jobs import Subscription
@@ -12,7 +12,7 @@ AS_LONG = "who gave back what, and why, is part of the payment, and is there as 
 MODULE = Module(
     name="refunds",
     contracts=routes.CONTRACTS,
-    permissions=(routes.FINANCE_REFUNDS_R, routes.FINANCE_REFUNDS_RW, routes.PLATFORM_REFUNDS_RW),
+    permissions=(routes.FINANCE_REFUNDS_R, wires.FINANCE_REFUNDS_RW, routes.PLATFORM_REFUNDS_RW),
     jobs=(
         handlers.settled,
         handlers.not_settled,
@@ -20,6 +20,7 @@ MODULE = Module(
         handlers.tell_of_failure,
         handlers.seen_to,
         cancel,
+        calling_off.give_all_back,
     ),
     subscriptions=(
         Subscription(payments.RefundSettled, handlers.settled),

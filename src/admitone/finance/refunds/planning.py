@@ -147,20 +147,34 @@ async def _chunks(tx: Tx, wanted: Cancellation) -> AsyncIterator[_Chunk]:
     after = FIRST
     while page := await payments.list_of_subject(tx, wanted.subject, after, CHUNK):
         after = page[-1].id.uuid
-        requests = [
-            Request(Caller(), each.id, refund_of(wanted.cancellation_id, each.id), wanted.reason)
-            for each in page
-            if each.status in payments.PAID and each.captured_minor > each.refunded_minor
-        ]
-        found = {each.id: each for each in page}
-        parts = _parts(found, requests, await commands.plan(tx, requests, found))
-        disputed = tuple(
-            _Part(each, left, 0, (), ())
-            for each in page
-            if each.status is Status.DISPUTED and (left := each.captured_minor - each.refunded_minor) > 0
-        )
+        parts, disputed = await _look(tx, wanted, page)
         if parts or disputed:
             yield _Chunk(_step(wanted, parts, disputed), parts, disputed)
+
+
+async def _look(tx: Tx, wanted: Cancellation, page: Sequence[Payment]) -> tuple[tuple[_Part, ...], tuple[_Part, ...]]:
+    """What would go back of each now, and what a bank has."""
+    requests = [
+        Request(Caller(), each.id, refund_of(wanted.cancellation_id, each.id), wanted.reason)
+        for each in page
+        if each.status in payments.PAID and each.captured_minor > each.refunded_minor
+    ]
+    found = {each.id: each for each in page}
+    parts = _parts(found, requests, await commands.plan(tx, requests, found))
+    disputed = tuple(
+        _Part(each, left, 0, (), ())
+        for each in page
+        if each.status is Status.DISPUTED and (left := each.captured_minor - each.refunded_minor) > 0
+    )
+    return parts, disputed
+
+
+async def plan_page(tx: Tx, wanted: Cancellation, page: Sequence[Payment], caller: Caller) -> list[Refund]:
+    """Written down as what is to go back of these."""
+    parts, disputed = await _look(tx, wanted, page)
+    planned = [_planned(tx, wanted, each, caller) for each in (*parts, *disputed)]
+    await store.insert_refunds(tx, planned, [])
+    return planned
 
 
 def refund_of(cancellation: CancellationId, payment: PaymentId) -> RefundId:

@@ -1,7 +1,7 @@
 """How much goes back for which pieces: pure decisions.
 
 Promise: pieces of a line that go back one after another, in whatever portions, sum to the line exactly, of its price
-and of its fee.
+and of its fee. A piece that is named goes back once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ import msgspec
 
 from admitone.finance.pricing.api import LineItem, Snapshot
 from admitone.finance.refunds.errors import PieceGone, PieceUnknown
-from admitone.finance.refunds.model import Piece, RefundId, RefundLine
+from admitone.finance.refunds.model import Gone, Piece, RefundId, RefundLine
 from admitone.kernel.errors import Refusal
 from admitone.kernel.money import Money
 
@@ -26,40 +26,53 @@ class Share(msgspec.Struct, frozen=True):
     """Less, if less is left."""
 
 
-def share_of(refund: RefundId, pieces: Sequence[Piece], snapshot: Snapshot, gone: Mapping[str, int]) -> Share | Refusal:
-    """What these pieces cost, when so many of each line have gone back before."""
+def share_of(
+    refund: RefundId, pieces: Sequence[Piece], snapshot: Snapshot, gone: Mapping[str, Gone]
+) -> Share | Refusal:
+    """What these pieces cost, when those have gone back before."""
     lines: list[RefundLine] = []
-    for key, quantity in together(pieces).items():
-        item = next((each for each in snapshot.line_items if each.key == key), None)
-        if item is None:
-            return PieceUnknown(key=key)
-        left = item.quantity - gone.get(key, 0)
-        if not 0 < quantity <= left:
-            return PieceGone(key=key, left=max(left, 0))
-        lines.append(_line(refund, item, gone.get(key, 0), quantity, snapshot.currency))
+    for wanted in together(pieces).values():
+        item = next((each for each in snapshot.line_items if each.key == wanted.key), None)
+        before = gone.get(wanted.key, Gone())
+        if item is None or not _are_of(item, wanted):
+            return PieceUnknown(key=wanted.key)
+        left = item.quantity - before.quantity
+        is_twice = len({*wanted.pieces} - before.pieces) < len(wanted.pieces)
+        if is_twice or not 0 < wanted.quantity <= left:
+            return PieceGone(key=wanted.key, left=max(left, 0))
+        lines.append(_line(refund, item, before, wanted, snapshot.currency))
     amount, fee = sum(each.amount_minor for each in lines), sum(each.fee_minor for each in lines)
     return Share(amount, min(fee, amount), tuple(lines))
 
 
-def together(pieces: Sequence[Piece]) -> dict[str, int]:
-    wanted: dict[str, int] = {}
-    for piece in pieces:
-        wanted[piece.key] = wanted.get(piece.key, 0) + piece.quantity
+def together(pieces: Sequence[Piece]) -> dict[str, Piece]:
+    """What is asked of each line."""
+    wanted: dict[str, Piece] = {}
+    for each in pieces:
+        before = wanted.get(each.key)
+        quantity, named = (before.quantity, before.pieces) if before else (0, ())
+        wanted[each.key] = Piece(each.key, quantity + each.quantity, tuple(sorted((*named, *each.pieces))))
     return wanted
 
 
-def _line(refund: RefundId, item: LineItem, gone: int, quantity: int, currency: str) -> RefundLine:
+def _are_of(item: LineItem, wanted: Piece) -> bool:
+    return len(wanted.pieces) <= wanted.quantity and all(0 <= each < item.quantity for each in wanted.pieces)
+
+
+def _line(refund: RefundId, item: LineItem, gone: Gone, wanted: Piece, currency: str) -> RefundLine:
     def part(whole: int) -> int:
         money = Money(whole, currency)
-        return (money.part(gone + quantity, item.quantity) - money.part(gone, item.quantity)).minor
+        after = money.part(gone.quantity + wanted.quantity, item.quantity)
+        return (after - money.part(gone.quantity, item.quantity)).minor
 
-    return RefundLine(refund.uuid, item.key, quantity, part(item.total), part(item.fee))
+    return RefundLine(refund.uuid, item.key, wanted.quantity, part(item.total), part(item.fee), wanted.pieces)
 
 
-def all_left(refund: RefundId, snapshot: Snapshot, gone: Mapping[str, int]) -> tuple[RefundLine, ...]:
+def all_left(refund: RefundId, snapshot: Snapshot, gone: Mapping[str, Gone]) -> tuple[RefundLine, ...]:
     """Every piece that has not gone back."""
+    before = {item.key: gone.get(item.key, Gone()) for item in snapshot.line_items}
     return tuple(
-        _line(refund, item, gone.get(item.key, 0), item.quantity - gone.get(item.key, 0), snapshot.currency)
+        _line(refund, item, before[item.key], Piece(item.key, left), snapshot.currency)
         for item in snapshot.line_items
-        if item.quantity > gone.get(item.key, 0)
+        if (left := item.quantity - before[item.key].quantity) > 0
     )

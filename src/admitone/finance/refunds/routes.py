@@ -5,7 +5,7 @@ from uuid import UUID
 
 from msgspec import Meta
 
-from admitone.finance.payments.api import NotRefundable, PaymentNotFound, RefundTooMuch
+from admitone.finance.payments.api import PaymentNotFound
 from admitone.finance.refunds import errors, store
 from admitone.finance.refunds.commands import Retry, anew, request_refunds, retry_refunds
 from admitone.finance.refunds.model import (
@@ -19,6 +19,7 @@ from admitone.finance.refunds.model import (
     Request,
 )
 from admitone.finance.refunds.planning import CANCELLATION, REFUND, Asked, Cancellation
+from admitone.finance.refunds.wires import FINANCE_REFUNDS_RW, REFUSES, RefundAnswer, reason_by_hand
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.contracts import (
     Audience,
@@ -26,7 +27,6 @@ from admitone.kernel.contracts import (
     Contract,
     Example,
     IdempotencyKey,
-    Instant,
     Minor,
     Page,
     PageRequest,
@@ -52,7 +52,6 @@ from admitone.kernel.plans import (
 from admitone.kernel.scope import Scope
 
 FINANCE_REFUNDS_R: Final = "FINANCE_REFUNDS_R"
-FINANCE_REFUNDS_RW: Final = "FINANCE_REFUNDS_RW"
 PLATFORM_REFUNDS_RW: Final = "PLATFORM_REFUNDS_RW"
 
 LAST: Final = UUID(int=2**128 - 1)
@@ -60,15 +59,6 @@ SOME_PAYMENT: Final = PaymentId.parse("pay_0198c9a40000700080000000000000b1")
 SOME_REFUND: Final = RefundId.parse("rfd_0198c9a40000700080000000000000b2")
 SOME_PLAN: Final = PlanId.parse("pln_0198c9a40000700080000000000000b3")
 SOME_ORGANIZATION: Final = OrganizationId.parse("org_0198c9a40000700080000000000000ad")
-REFUSES: Final = (
-    PaymentNotFound,
-    NotRefundable,
-    RefundTooMuch,
-    errors.ReasonNotAllowed,
-    errors.PieceUnknown,
-    errors.PieceGone,
-    errors.RefundIdTaken,
-)
 OVER: Final = (PlanNotFound, PlanOvertaken, PlanExpired)
 
 Pieces = Annotated[tuple[Piece, ...], Meta(max_length=200, description="Of the price's lines; none: all that is left.")]
@@ -88,41 +78,6 @@ class RefundRequest(Wire):
 class RefundOrder(RefundRequest, kw_only=True):
     idempotency_key: IdempotencyKey
     """Of whoever gives back: nobody does without one (FIN-003)."""
-
-
-class RefundAnswer(Wire):
-    refund_id: RefundId
-    payment_id: PaymentId
-    amount_minor: Minor
-    fee_minor: Minor
-    currency: str
-    reason: Reason
-    state: RefundState
-    failure: str | None
-    created_at: Instant
-    settled_at: Instant | None
-
-    @classmethod
-    def of(cls, refund: Refund) -> "RefundAnswer":
-        return cls(
-            refund_id=RefundId(refund.id),
-            payment_id=PaymentId(refund.payment_id),
-            amount_minor=refund.amount_minor,
-            fee_minor=refund.fee_minor,
-            currency=refund.currency,
-            reason=refund.reason,
-            state=refund.state,
-            failure=refund.failure,
-            created_at=refund.created_at,
-            settled_at=refund.settled_at,
-        )
-
-
-def _reason(text: str) -> Reason:
-    """The whitelist of FIN-071: that somebody did not come is not on it."""
-    if text not in {each.value for each in BY_HAND}:
-        raise errors.ReasonNotAllowed(allowed=tuple(sorted(each.value for each in BY_HAND)))
-    return Reason(text)
 
 
 def _contract(number: str, summary: str, **more: Any) -> Contract:
@@ -183,7 +138,7 @@ async def show_refund(call: Call, request: RefundRequest) -> PlanAnswer:
 
 def _request(call: Call, request: RefundRequest) -> Request:
     own = request.refund_id or RefundId.new()
-    return Request(call.caller, request.payment_id, own, _reason(request.reason_code), request.pieces)
+    return Request(call.caller, request.payment_id, own, reason_by_hand(request.reason_code), request.pieces)
 
 
 # -- Everything of a subject
@@ -217,7 +172,7 @@ cancellation = _contract(
 @cancellation.serves
 async def show_cancellation(call: Call, request: CancellationRequest) -> PlanAnswer:
     wanted = Cancellation(
-        cancellation_id=CancellationId.new(), subject=request.subject, reason=_reason(request.reason_code)
+        cancellation_id=CancellationId.new(), subject=request.subject, reason=reason_by_hand(request.reason_code)
     )
     return PlanAnswer.of(await call.batch(make, Draft(call.caller, CANCELLATION, wanted)))
 

@@ -1,10 +1,10 @@
 """The statements of refunds."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from admitone.finance.refunds.model import GoneBack, Reason, Refund, RefundLine, RefundState
+from admitone.finance.refunds.model import Gone, GoneBack, Reason, Refund, RefundLine, RefundState
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Record, Tx
 from admitone.kernel.statements import Insert
@@ -41,6 +41,7 @@ INSERT_LINES = Insert(
         "quantity": "integer",
         "amount_minor": "bigint",
         "fee_minor": "bigint",
+        "pieces": "integer[]",
     },
 )
 
@@ -112,9 +113,18 @@ COUNT_PLANNED = """
 """
 
 
-# How many of each line of these payments have gone back, or are on their way.
-COUNT_GONE = """
-    SELECT r.payment_id, l.line_key, sum(l.quantity)::bigint AS quantity
+COUNT_BY_STATE = """
+    SELECT state, count(*) AS refunds
+      FROM refunds.refund
+     WHERE organization_id = $1
+       AND cancellation_id = $2
+     GROUP BY state
+"""
+
+
+# Of the lines of these payments, what has gone back or is on its way.
+FIND_GONE = """
+    SELECT r.payment_id, l.refund_id, l.line_key, l.quantity, l.amount_minor, l.fee_minor, l.pieces
       FROM refunds.refund AS r
       JOIN refunds.refund_line AS l
         ON l.organization_id = r.organization_id
@@ -122,13 +132,12 @@ COUNT_GONE = """
      WHERE r.organization_id = $1
        AND r.payment_id = ANY($2::uuid[])
        AND r.state IN ('PENDING', 'SUCCEEDED')
-     GROUP BY r.payment_id, l.line_key
 """
 
 
 # Those that arrived; a cancellation is for all that was left, and has no lines.
 FIND_GONE_BACK = """
-    SELECT r.payment_id, l.line_key, sum(l.quantity)::bigint AS quantity
+    SELECT r.payment_id, l.refund_id, l.line_key, l.quantity, l.amount_minor, l.fee_minor, l.pieces
       FROM refunds.refund AS r
       LEFT JOIN refunds.refund_line AS l
         ON l.organization_id = r.organization_id
@@ -137,12 +146,11 @@ FIND_GONE_BACK = """
        AND r.payment_id = ANY($2::uuid[])
        AND r.state = 'SUCCEEDED'
        AND (l.line_key IS NOT NULL OR r.cancellation_id IS NOT NULL)
-     GROUP BY r.payment_id, l.line_key
 """
 
 
 FIND_LINES = """
-    SELECT refund_id, line_key, quantity, amount_minor, fee_minor
+    SELECT refund_id, line_key, quantity, amount_minor, fee_minor, pieces
       FROM refunds.refund_line
      WHERE organization_id = $1
        AND refund_id = ANY($2::uuid[])
@@ -196,30 +204,41 @@ async def count_planned(tx: Tx, cancellation: UUID) -> int:
     return int(row["refunds"])
 
 
-async def count_gone(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, dict[str, int]]:
-    gone: dict[PaymentId, dict[str, int]] = {payment: {} for payment in payments}
-    for row in await tx.fetch(COUNT_GONE, sorted(each.uuid for each in payments)):
-        gone[PaymentId(row["payment_id"])][row["line_key"]] = row["quantity"]
+async def count_by_state(tx: Tx, cancellation: UUID) -> dict[RefundState, int]:
+    rows = await tx.fetch(COUNT_BY_STATE, cancellation)
+    return {RefundState(row["state"]): row["refunds"] for row in rows}
+
+
+async def find_gone(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, dict[str, Gone]]:
+    """Of each, what has gone back or is on its way."""
+    gone: dict[PaymentId, dict[str, Gone]] = {payment: {} for payment in payments}
+    for row in await tx.fetch(FIND_GONE, sorted(each.uuid for each in payments)):
+        add_up(gone[PaymentId(row["payment_id"])], [_line(row)])
     return gone
+
+
+def add_up(gone: dict[str, Gone], lines: Iterable[RefundLine]) -> None:
+    for each in lines:
+        gone[each.line_key] = gone.get(each.line_key, Gone()).and_also(each)
 
 
 async def find_gone_back(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, GoneBack]:
     """Of each, what arrived."""
-    gone: dict[PaymentId, dict[str, int]] = {each: {} for each in payments}
+    gone: dict[PaymentId, dict[str, Gone]] = {each: {} for each in payments}
     whole: set[PaymentId] = set()
     for row in await tx.fetch(FIND_GONE_BACK, sorted(each.uuid for each in payments)):
         payment = PaymentId(row["payment_id"])
         if row["line_key"] is None:
             whole.add(payment)
         else:
-            gone[payment][row["line_key"]] = row["quantity"]
+            add_up(gone[payment], [_line(row)])
     return {each: GoneBack(gone[each], each in whole) for each in payments}
 
 
 async def find_lines(tx: Tx, refunds: Collection[UUID]) -> dict[UUID, list[RefundLine]]:
     found: dict[UUID, list[RefundLine]] = {own: [] for own in refunds}
     for row in await tx.fetch(FIND_LINES, sorted({*refunds})):
-        found[row["refund_id"]].append(RefundLine(**dict(row)))
+        found[row["refund_id"]].append(_line(row))
     return found
 
 
@@ -233,6 +252,11 @@ async def move_refunds(
     ids = [own for own, _ in ordered]
     rows = await tx.fetch(MOVE_REFUNDS, ids, to.value, ended, why, sorted(each.value for each in among))
     return {row["id"] for row in rows}
+
+
+def _line(row: Record) -> RefundLine:
+    pieces = tuple(row["pieces"])
+    return RefundLine(row["refund_id"], row["line_key"], row["quantity"], row["amount_minor"], row["fee_minor"], pieces)
 
 
 def _refund(row: Record) -> Refund:

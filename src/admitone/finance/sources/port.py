@@ -1,9 +1,10 @@
-"""What finance asks of whoever sells: offers, for many sources at once, in the caller's transaction."""
+"""What finance asks of whoever sells: offers, and to keep what is being paid, for many sources at once, in the caller's
+transaction."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Any, Final, Protocol
 from uuid import UUID
 
 import msgspec
@@ -50,6 +51,15 @@ class Line(msgspec.Struct, frozen=True):
     quantity: Quantity
 
 
+class Guard(msgspec.Struct, frozen=True):
+    """Of this kind of thing there are so many in the offer, and one person has so many for nothing, all in all
+    (FIN-082)."""
+
+    key: str
+    quantity: int = 1
+    most: int = 1
+
+
 class Wanted(msgspec.Struct, frozen=True):
     """Somebody wants to pay for a source: the caller's actor, or a guest."""
 
@@ -69,7 +79,7 @@ class Offer(msgspec.Struct, frozen=True):
     currency: Currency
     lines: tuple[Line, ...]
     expires_at: datetime
-    """Until when the vertical keeps it for the buyer: a payment never lives longer."""
+    """Until when the vertical keeps it for the buyer."""
     description: str
     city_code: str = GLOBAL
     payee: UUID | None = None
@@ -79,11 +89,12 @@ class Offer(msgspec.Struct, frozen=True):
     """What the vertical itself takes off, before promotions."""
     subjects: tuple[str, ...] = ()
     """What has a kill switch, such as `event:…`: opaque to us (FIN-018)."""
-    guard_key: str | None = None
-    """Free things of one guard key are for each person so many times (FIN-082)."""
-    free_per_person: int = 1
+    guards: tuple[Guard, ...] = ()
     guest_allowed: bool = False
     """Whether somebody who is not signed in may pay (FIN-017)."""
+    payable_until: datetime | None = None
+    """Until when the vertical would keep it for whoever begins to pay now, at the most: it is asked to. Left out, no
+    longer than it is kept already. A payment never lives longer than that (PAY-002)."""
 
     def __post_init__(self) -> None:
         """What is only read by people is cut; what decides whether it is sold is whole, or the vertical has a bug."""
@@ -92,12 +103,28 @@ class Offer(msgspec.Struct, frozen=True):
         msgspec.structs.force_setattr(self, "description", self.description[:LONGEST_DESCRIPTION])
 
 
+class Keeping(msgspec.Struct, frozen=True):
+    """Somebody begins to pay for a source, and may until then."""
+
+    of: Any
+    """The input of the caller's own batch, so that `Busy` can name it."""
+    caller: Caller
+    source: Source
+    until: datetime
+
+
 class Shop(Protocol):
-    """A vertical, as finance sees it."""
+    """A vertical, as finance sees it. What becomes of a payment it hears by the facts of payments: for one that ended
+    unpaid nothing need be kept any more."""
 
     async def offer(self, tx: Tx, wanted: Sequence[Wanted]) -> Sequence[Offer | Refusal]:
         """One offer or refusal for each, in their order. It is asked again inside the checkout: nothing of what a page
         was told before counts (FIN-017)."""
+        ...
+
+    async def keep(self, tx: Tx, keepings: Sequence[Keeping]) -> Sequence[Refusal | None]:
+        """Keep each until then at least, or say why not; in their order. Asked of those whose offers say that they can
+        be, in the transaction that begins the payments and before anything is written: what is refused is not begun."""
         ...
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from admitone.finance.gateways.api import Account, ObjectType, ProviderEvent, Ref, Topic
+from admitone.finance.gateways.api import Account, FactKind, ObjectType, ProviderEvent, Ref, Topic
 from admitone.finance.payments.api import Owner
 from admitone.finance.sources.api import PaymentId
 from admitone.finance.webhooks.errors import ClaimedByTwo, NotYetResolved
@@ -64,6 +64,15 @@ def _of_nobody_we_know(event: ProviderEvent, claimed: OrganizationId | None) -> 
 def _complete(event: ProviderEvent, whose: Whose) -> Whose | Refusal:
     """What happened to a charge happened to a payment."""
     return NotYetResolved() if event.topic is Topic.CHARGE and whose.payment is None else whose
+
+
+def is_known(event: ProviderEvent, whose: Whose) -> bool:
+    """That a charge waits for its customer is no news of one that we have by its own name."""
+    return (
+        whose.basis is Basis.REFERENCE
+        and bool(event.facts)
+        and all(each.kind is FactKind.PENDING for each in event.facts)
+    )
 
 
 def is_clear(account: Account, owners: Owners) -> bool:

@@ -3,7 +3,7 @@ make."""
 
 from admitone.foundation.identity.commands.accounts import Expulsion, NewAccount, expel
 from admitone.foundation.identity.commands.accounts import create as create_accounts
-from admitone.foundation.identity.commands.claiming import guests
+from admitone.foundation.identity.commands.claiming import Guest, guests, make_guests
 from admitone.foundation.identity.commands.guest_links import GuestLink, send_guest_links
 from admitone.foundation.identity.emails import email_hashes, normalise_email
 from admitone.foundation.identity.errors import InvalidEmail, WeakPassword
@@ -21,6 +21,7 @@ from admitone.foundation.identity.store.people import (
 
 __all__ = (
     "Expulsion",
+    "Guest",
     "GuestLink",
     "IdentityType",
     "InvalidEmail",
@@ -39,6 +40,7 @@ __all__ = (
     "is_anybody",
     "list_names",
     "list_profiles",
+    "make_guests",
     "normalise_email",
     "refuse_weak",
     "resolve",

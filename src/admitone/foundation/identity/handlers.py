@@ -1,62 +1,41 @@
 """Keys change, addresses stay: every night whatever stands under an older key is written under the newest (GAP-18).
 
-Promise: after a night with both keys in the ring addresses and authenticators need the older one no more: nobody loses
-an account, an address that is taken stays taken. What no live key opens is left as it is and told of, so a key that
-went too early is put back and nothing is lost. A walk that is broken off begins again and does only what is left.
+Promise: what `kernel.rotation` promises, of addresses and authenticators: nobody loses an account, an address that is
+taken stays taken.
 
 What was sent is not written anew, because it soon ends: an older key opens codes and links for 14 days (a guest's link
 lasts so long), and letters that wait for 7. An invitation is emptied when it is over. docs/runbooks/key-rotation.md has
 the days of everything.
 
-It is an errand and no bulk work (`kernel.bulk`): that runs as an organisation, which reaches no person's rows.
+It is no bulk work (`kernel.bulk`): that runs as an organisation, which reaches no person's rows.
 """
 
 from functools import partial
 from typing import Final
 from uuid import UUID
 
-import msgspec
-
 from admitone.foundation.identity.store import factors, people, rotation
 from admitone.kernel.crypto import KEYRING, CannotOpen
 from admitone.kernel.db import PeopleTx
 from admitone.kernel.ids import IdentityId
-from admitone.kernel.jobs import Delivered, Desk, Lane, errand
+from admitone.kernel.jobs import Delivered, Desk, errand
 from admitone.kernel.jobs.schedules import Firing
+from admitone.kernel.rotation import KEYS, Walked, walk
 from admitone.kernel.scope import PeopleScope
-from admitone.kernel.telemetry import logger
 
 PAGE: Final = 200
 SCOPE: Final = PeopleScope("write addresses under the newest key")
 
 
-class KeyGone(Exception):
-    """Something is sealed under a key that is not in the ring any more. Put the key back."""
-
-
-class Walked(msgspec.Struct, frozen=True):
-    """One page: where it ended, and what was done."""
-
-    last: UUID | None = None
-    changed: int = 0
-    unreadable: int = 0
-
-
-@errand("identity.rotate_keys", lane=Lane("keys", places=1), seconds=3600)
+@errand("identity.rotate_keys", lane=KEYS, seconds=3600)
 async def rotate_keys(desk: Desk, firing: Delivered[Firing]) -> None:  # noqa: ARG001
-    after, changed, unreadable = UUID(int=0), 0, 0
-    while True:
-        page = await desk.database.run(SCOPE, partial(rotate_page, after=after), patient=True)
-        changed, unreadable = changed + page.changed, unreadable + page.unreadable
-        if page.last is None:
-            break
-        after = page.last
-    logger().info("identity.keys_rotated", changed=changed, unreadable=unreadable, versions=KEYRING().versions)
-    if unreadable:
-        raise KeyGone(f"{unreadable} addresses or authenticators are sealed under keys that are gone")
+    async def page(after: UUID) -> Walked[UUID]:
+        return await desk.database.run(SCOPE, partial(rotate_page, after=after), patient=True)
+
+    await walk("identity", "addresses or authenticators", UUID(int=0), page)
 
 
-async def rotate_page(tx: PeopleTx, after: UUID, most: int = PAGE) -> Walked:
+async def rotate_page(tx: PeopleTx, after: UUID, most: int = PAGE) -> Walked[UUID]:
     page = await rotation.list_page(tx, after, most)
     if not page:
         return Walked()

@@ -11,17 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from admitone.foundation.mail import store
-from admitone.foundation.mail.handlers import Posted, deliver
-from admitone.foundation.mail.model import Content, Letter, LetterId, Template, is_address, on_the_wire
-from admitone.foundation.mail.rendering import rendered
+from admitone.foundation.mail.handlers import Posted, deliver, deliver_at_leisure
+from admitone.foundation.mail.model import AT_LEISURE, Content, Letter, LetterId, Template, is_address, on_the_wire
+from admitone.foundation.mail.rendering import require_values
 from admitone.foundation.mail.sealing import sealed
 from admitone.kernel.db import Tx
 from admitone.kernel.jobs import Job, enqueue
 
 __all__ = ["Letter", "Template", "is_address", "on_the_wire", "post"]
-
-NOWHERE = "https://admitone.invalid"
-"""Stands for our own address while a letter is tried out: where links lead is known to who sends it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +40,11 @@ async def post(tx: Tx, letters: Sequence[Letter]) -> int:
 
 
 def _draft(tx: Tx, letter: Letter) -> _Draft:
-    rendered(letter.template, letter.language, letter.values, site=NOWHERE, at=tx.now)
+    require_values(letter.template, letter.values)
     own = LetterId.new()
+    kind = deliver_at_leisure if letter.template in AT_LEISURE else deliver
     envelope = sealed(Content(letter.to, dict(letter.values)), tx.scope.organization, own)
     return _Draft(
         store.NewLetter(own, letter.template, letter.language, envelope, tx.now),
-        Job.of(deliver, Posted(own), letter.caller, key=f"mail.deliver:{letter.key or own}"),
+        Job.of(kind, Posted(own), letter.caller, key=f"mail.deliver:{letter.key or own}"),
     )

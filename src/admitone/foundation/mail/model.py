@@ -51,6 +51,13 @@ class Template(StrEnum):
     STEP_UP_CODE = "step_up_code"
     CHANGE_EMAIL_CODE = "change_email_code"
     CHANGE_EMAIL_TAKEN = "change_email_taken"
+    ORDER_RECEIPT = "order_receipt"
+    ORDER_RETURNED = "order_returned"
+    EVENT_CANCELLED = "event_cancelled"
+
+
+AT_LEISURE: Final = frozenset({Template.ORDER_RECEIPT, Template.ORDER_RETURNED, Template.EVENT_CANCELLED})
+"""Of which thousands are posted at once, and for which nobody sits and waits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The manifest of mail."""
 
-from admitone.foundation.mail.handlers import NOT_SENT, deliver, notice_waiting
+from admitone.foundation.mail.handlers import NOT_SENT, deliver, deliver_at_leisure, notice_waiting
 from admitone.foundation.mail.settings import KEYS
 from admitone.kernel.jobs import Schedule
 from admitone.kernel.manifest import Module, Privacy, Table, TableClass
@@ -9,7 +9,7 @@ MODULE = Module(
     name="mail",
     tables=(Table("letter", TableClass.PLATFORM, Privacy.PERSONAL, retention_days=7),),
     config=KEYS,
-    jobs=(deliver, notice_waiting),
+    jobs=(deliver, deliver_at_leisure, notice_waiting),
     schedules=(Schedule("mail.notice_waiting", "*/5 * * * *", notice_waiting),),
     alerts=(NOT_SENT,),
 )

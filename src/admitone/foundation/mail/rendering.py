@@ -55,9 +55,7 @@ def rendered(
     template: Template, language: Language, values: Mapping[str, Value], *, site: str, at: datetime
 ) -> Rendered:
     """Raises `ValueError` if the values are not those that the template asks for."""
-    asked = values_of(template)
-    if asked != values.keys():
-        raise ValueError(f"{template} takes {sorted(asked)}, and was given {sorted(values)}")
+    require_values(template, values)
     words = Words(language)
     given = {**values, **_common(words, site, at)}
     text = _TEXT.get_template(f"{template}.j2").make_module({**given, "form": "form.txt.j2"})
@@ -69,6 +67,20 @@ def rendered(
         _TEXT.get_template("letter.txt.j2").render(whole, body=str(text).strip()),
         _PAGE.get_template("letter.html.j2").render(whole, body=Markup(str(page).strip())),  # noqa: S704  Escaped by it.
     )
+
+
+def require_values(template: Template, values: Mapping[str, Value]) -> None:
+    """That a letter can be written with these, without writing it."""
+    asked = values_of(template)
+    if asked != values.keys():
+        raise ValueError(f"{template} takes {sorted(asked)}, and was given {sorted(values)}")
+    if "link" in values:
+        require_path(str(values["link"]))
+
+
+def require_path(text: str) -> None:
+    if not _PATH.fullmatch(text):
+        raise ValueError("a link in a letter is a path of ours")
 
 
 @cache
@@ -94,8 +106,7 @@ def _common(words: Words, site: str, at: datetime) -> dict[str, Any]:
 
 def _links_to(site: str) -> Callable[[str], str]:
     def link(path: str) -> str:
-        if not _PATH.fullmatch(path):
-            raise ValueError("a link in a letter is a path of ours")
+        require_path(path)
         return site + path
 
     return link

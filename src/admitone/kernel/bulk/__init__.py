@@ -21,6 +21,7 @@ The kind stands among the jobs of its manifest.
 
 from admitone.kernel.bulk.model import Bulk, BulkId, BulkKind, BulkKindUnknown, BulkNotFound, Progress, Status, Step
 from admitone.kernel.bulk.running import bulk, cancel, resume, start
+from admitone.kernel.bulk.store import find_by_key
 
 __all__ = [
     "Bulk",
@@ -33,6 +34,7 @@ __all__ = [
     "Step",
     "bulk",
     "cancel",
+    "find_by_key",
     "resume",
     "start",
 ]

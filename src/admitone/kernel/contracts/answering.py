@@ -1,10 +1,11 @@
 """Answers out: status, headers, bytes.
 
 Promise: every answer, also an error, also a file, carries the security headers, the correlation id and its caching
-rule; a streamed answer ends when its source ends, its client leaves or the server stops, and its source is closed in
-each case.
+rule; whoever has the very bytes of a conditional answer is not sent them again; a streamed answer ends when its source
+ends, its client leaves or the server stops, and its source is closed in each case.
 """
 
+import hashlib
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from admitone.kernel.contracts.call import Call
-from admitone.kernel.contracts.contract import Contract
+from admitone.kernel.contracts.contract import NO_STORE, Contract
 from admitone.kernel.contracts.media import Writes
 from admitone.kernel.contracts.streaming import Event, events_as_bytes, stream_as_bytes
 from admitone.kernel.contracts.wire import to_json
@@ -39,7 +40,7 @@ JSON_TYPE = b"application/json"
 HTML_TYPE = b"text/html; charset=utf-8"
 
 
-def safety_headers(content_type: bytes | None, cache: str = "no-store") -> tuple[Header, ...]:
+def safety_headers(content_type: bytes | None, cache: str = NO_STORE) -> tuple[Header, ...]:
     """The headers that depend only on what kind of answer it is."""
     policy = _FOR_PAGES if content_type == HTML_TYPE else _FOR_OTHERS
     kind: tuple[Header, ...] = ((b"content-type", content_type),) if content_type else ()
@@ -112,7 +113,17 @@ class Answerer:
             answer.own.append((b"idempotency-replayed", b"true"))
         for cookie in call.set_cookies:
             answer.own.append((b"set-cookie", cookie.header().encode()))
-        return answer
+        return self._unless_known(answer, call) if self._contract.conditional else answer
+
+    def _unless_known(self, answer: Answer, call: Call) -> Answer:
+        """RFC 9110, 13.1.2. Whoever may not see it was refused before."""
+        if answer.status != 200:
+            return answer
+        tag = f'"{hashlib.blake2b(answer.content, digest_size=16).hexdigest()}"'
+        answer.own.append((b"etag", tag.encode()))
+        if not is_among(tag, call.headers.get("if-none-match") or ""):
+            return answer
+        return Answer(304, safety_headers(None, self._contract.cache), own=answer.own)
 
     def _as_json(self, given: Any) -> Answer:
         return Answer(self._status, self._json, b"" if given is None else to_json(given))
@@ -138,6 +149,11 @@ class Answerer:
         if given.download_name is None:
             return headers
         return (*headers, (b"content-disposition", disposition(given.download_name).encode()))
+
+
+def is_among(tag: str, known: str) -> bool:
+    """Whether a client has it, by the tags that it lists; caches on the way may have called it weak."""
+    return known.strip() == "*" or tag in {each.strip().removeprefix("W/") for each in known.split(",")}
 
 
 def disposition(download_name: str) -> str:

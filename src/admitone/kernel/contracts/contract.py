@@ -26,6 +26,7 @@ ORGANIZATION_NAME = "organizationId"
 REASON_NAME = "reasonCode"
 METHODS = ("get", "post", "put", "patch", "delete")
 SAFE = frozenset({"GET"})
+NO_STORE = "no-store"
 _ID = re.compile(r"[A-Z][A-Z0-9]*(\.[A-Z0-9]+)*")
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _PATH = re.compile(r"(/|(/([A-Za-z0-9._~-]+|\{[A-Za-z][A-Za-z0-9]*\}))+)")
@@ -77,7 +78,9 @@ class Contract:
     order_key: str
     wait_seconds: float = 30
     sets_cookies: tuple[str, ...] = ()
-    cache: str = "no-store"
+    cache: str = NO_STORE
+    conditional: bool = False
+    """Its answers carry a tag of their bytes (`ETag`); who has the same already is told so, and not sent them again."""
     examples: tuple[Example, ...] = ()
 
     method: str = field(init=False)
@@ -227,8 +230,17 @@ def _about_its_body(contract: Contract) -> Iterator[str]:
         yield "has path variables, but takes nothing"
     if contract.gives is not None and contract.writes is not Writes.JSON:
         yield f"writes {contract.writes.name}, so it cannot give {contract.gives}"
+    if contract.conditional:
+        yield from _about_conditions(contract)
     if contract.max_body_bytes < 0 or contract.wait_seconds <= 0:
         yield "has a limit that nothing can meet"
+
+
+def _about_conditions(contract: Contract) -> Iterator[str]:
+    if not contract.is_safe or contract.writes in (Writes.STREAM, Writes.EVENTS):
+        yield "only what a GET gives as a whole has a tag"
+    if contract.cache == NO_STORE:
+        yield "says that nobody may keep its answers, so nobody has them"
 
 
 def _about_its_examples(contract: Contract) -> Iterator[str]:

@@ -212,7 +212,7 @@ class Edge:
         headers = [*answer.headers, (b"x-correlation-id", incoming.correlation_text.encode()), *answer.own]
         if incoming.scheme == "https":
             headers.append(STRICT_TRANSPORT)
-        if answer.chunks is None and answer.status != 204:
+        if answer.chunks is None and answer.status not in (204, 304):
             headers.append((b"content-length", str(len(answer.content)).encode()))
         await send({"type": "http.response.start", "status": answer.status, "headers": headers})
         if answer.chunks is None or incoming.method == "HEAD":

@@ -110,6 +110,10 @@ def parameters(contract: Contract, schemas: Schemas) -> Iterator[Json]:
             yield {"name": name, "in": "path", "required": True, "schema": schemas.field(contract, name)}
         elif in_text:
             yield _query_parameter(name, each.required, schemas.field(contract, name))
+    if contract.conditional:
+        note = "The tag of the answer that you have: if it is still the same, nothing is sent."
+        schema = {"type": "string"}
+        yield {"name": "if-none-match", "in": "header", "required": False, "schema": schema, "description": note}
     if contract.needs_organization:
         yield from _organization_parameters(contract, schemas.organization)
 
@@ -168,6 +172,8 @@ def as_json(value: Any) -> Any:
 
 def responses(contract: Contract, schemas: Schemas) -> Json:
     answers: Json = {str(contract.status): _success(contract, schemas)}
+    if contract.conditional:
+        answers["304"] = {"description": reason_of(304), "headers": _headers(contract)}
     by_status: dict[int, list[type[Refusal]]] = {}
     for kind in refusals_of(contract):
         by_status.setdefault(status_of(kind), []).append(kind)
@@ -195,6 +201,8 @@ def _headers(contract: Contract) -> Json:
     headers: Json = {"x-correlation-id": {"schema": {"type": "string", "format": "uuid"}}}
     if contract.idempotent_by:
         headers["idempotency-replayed"] = {"schema": {"type": "string", "enum": ["true"]}}
+    if contract.conditional:
+        headers["etag"] = {"schema": {"type": "string"}}
     return headers
 
 

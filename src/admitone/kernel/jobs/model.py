@@ -62,6 +62,8 @@ class Lane:
     name: str
     places: int
     """How many run at once in one worker: groups of jobs in the lane of handlers, single jobs in others."""
+    gives_way: bool = False
+    """While handlers of this worker are at work it begins little: what nobody waits for is done when there is time."""
 
 
 WORK: Final = Lane("work", places=10)

@@ -6,7 +6,7 @@ Jobs that a worker was lost with are suspects: they run alone, one at a time in 
 worker is found out and hurts nobody else. A graceful stop gives back what was not begun and ends what was.
 
 Higher priorities are claimed first, but an eighth of every claim is open to each of the lower ones, so that none is
-starved. Lanes do not wait for each other.
+starved. Lanes do not wait for each other. One look-out sees in which of them something is due, and wakes those.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from admitone.kernel import failpoints
 from admitone.kernel.db import PlatformTx
 from admitone.kernel.errors import Unavailable
 from admitone.kernel.ids import uuid7
-from admitone.kernel.jobs import store
+from admitone.kernel.jobs import leases, store
 from admitone.kernel.jobs.execution import Execution
 from admitone.kernel.jobs.model import WORK, Claimed, Desk, Kind, Lane, groups_of
 from admitone.kernel.jobs.relay import Relay, Subscriptions
@@ -38,7 +38,10 @@ CLAIM: Final = 768
 GROUP: Final = 256
 ANCIENT: Final = datetime.min.replace(tzinfo=UTC)
 LOOK_AT_ALL_SECONDS: Final = 1.0
-MOMENT_SECONDS: Final = 0.02
+MOMENT_SECONDS: Final = 0.05
+"""What comes within it is done together: to claim or to pass on one costs as much as to do so for many."""
+
+GIVE_WAY_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,8 @@ class Worker:
         poll = self._rhythm.poll_seconds
         loops = [
             self._repeat(self._pass_on, poll, self._stopping),
-            *(self._repeat(partial(self._serve, hands), poll, hands.bell) for hands in self._hands),
+            self._repeat(self._look_out, poll, self._stopping),
+            *(self._repeat(partial(self._serve, hands), LOOK_AT_ALL_SECONDS, hands.bell) for hands in self._hands),
         ]
         if self._duties.schedules:
             loops.append(self._repeat(self._fire, self._rhythm.schedule_seconds, self._stopping))
@@ -161,7 +165,7 @@ class Worker:
     async def _sign_on(self) -> None:
         """Under a new name, which is ours once it is written."""
         name, worker = f"{socket.gethostname()}:{os.getpid()}", uuid7()
-        await self._run(lambda tx: store.register(tx, worker, name, self._duties.kinds))
+        await self._run(lambda tx: leases.register(tx, worker, name, self._duties.kinds))
         self.id = worker
         logger().info("worker.began", worker=str(worker))
 
@@ -186,19 +190,19 @@ class Worker:
                 await asyncio.sleep(self._rhythm.poll_seconds)
 
     async def _beat(self) -> None:
-        if not await self._run(lambda tx: store.beat(tx, self.id)):
+        if not await self._run(lambda tx: leases.beat(tx, self.id)):
             # Somebody thought that we were dead, and our jobs run elsewhere; whatever we still hold of them is fenced.
             logger().warning("worker.struck_off", worker=str(self.id))
             await self._sign_on()
 
     async def _look_after(self, tx: PlatformTx) -> None:
         """Free what lost workers held, and pull back what a wrong clock put off."""
-        freed = await store.free_orphans(tx, timedelta(seconds=self._rhythm.lease_seconds))
+        freed = await leases.free_orphans(tx, timedelta(seconds=self._rhythm.lease_seconds))
         if freed:
             logger().warning("worker.freed_orphans", jobs=freed)
         # Also when we begin: the clock may have been set back while nobody worked.
         if self._last_seen is None or tx.now < self._last_seen - timedelta(seconds=1):
-            jobs, facts = await store.pull_back(tx)
+            jobs, facts = await leases.pull_back(tx)
             if jobs or facts:
                 logger().warning("worker.clock_set_back", jobs=jobs, facts=facts)
         self._last_seen = tx.now
@@ -221,7 +225,7 @@ class Worker:
 
     async def _give_back(self, tx: PlatformTx) -> None:
         await store.release_all(tx, self.id)
-        await store.resign(tx, self.id)
+        await leases.resign(tx, self.id)
 
     # -- Facts and schedules
 
@@ -230,6 +234,7 @@ class Worker:
         if passed.facts:
             self._metrics.jobs.relayed(passed.facts)
             self._ring(passed.lanes)
+            await asyncio.sleep(MOMENT_SECONDS)
         return passed.facts > 0
 
     async def _fire(self) -> bool:
@@ -239,13 +244,26 @@ class Worker:
 
     # -- Lanes
 
+    async def _look_out(self) -> bool:
+        """Wake those who have something to do; whoever is at work looks for more by itself."""
+        heads = [
+            (hands.lane.name, priority, hands.heads[priority].since)
+            for hands in self._hands
+            if not hands.running
+            for priority, _ in self._kinds_by_priority(hands.lane.name)
+        ]
+        self._ring(await self._desk.database.read(SCOPE, lambda tx: store.list_due_lanes(tx, heads)))
+        return False
+
     async def _serve(self, hands: Hands) -> bool:
         """Claim what can be started, and start it; whether there may be more."""
         await self._wait_for_place(hands)
+        if hands.running:
+            await asyncio.sleep(MOMENT_SECONDS)
+        if hands.lane.gives_way:
+            await self._give_way()
         if self._stopping.is_set():
             return False
-        if hands.running and hands.lane is not WORK:
-            await asyncio.sleep(MOMENT_SECONDS)  # To claim for one place costs as much as to claim for many.
         most = CLAIM if hands.lane is WORK else hands.free
         try:
             if hands.in_doubt:
@@ -262,6 +280,11 @@ class Worker:
                 break
             self._start(hands, group)
         return bool(claimed)
+
+    async def _give_way(self) -> None:
+        """To handlers, but not for ever."""
+        if any(hands.running for hands in self._hands if hands.lane is WORK):
+            await self._pause(GIVE_WAY_SECONDS, self._stopping)
 
     async def _claim(self, tx: PlatformTx, hands: Hands, most: int) -> list[Claimed]:
         lane = hands.lane.name

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from admitone.finance.ledger.model import POSITION, Account, Holding, Transfer, TransferId
+from admitone.finance.ledger.model import POSITION, Account, EntryType, Holding, Transfer, TransferId
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Record, Tx
 from admitone.kernel.money import Currency, Money
@@ -116,6 +116,17 @@ SUM_POSITIONS = """
 """
 
 
+SUM_POSITIONS_BY_TYPE = """
+    SELECT payment_id, currency, entry_type,
+           (COALESCE(sum(amount_minor) FILTER (WHERE credit_account = ANY($3::text[])), 0)
+            - COALESCE(sum(amount_minor) FILTER (WHERE debit_account = ANY($3::text[])), 0))::bigint AS net_minor
+      FROM ledger.transfer
+     WHERE organization_id = $1
+       AND payment_id = ANY($2::uuid[])
+     GROUP BY payment_id, currency, entry_type
+"""
+
+
 SUM_ACCOUNTS_OF_PAYMENTS = """
     SELECT s.payment_id, s.currency, s.account, sum(s.debit)::bigint AS debits_minor,
            sum(s.credit)::bigint AS credits_minor
@@ -180,6 +191,16 @@ async def list_statement(tx: Tx, holding: Holding, before: Place, limit: int) ->
 async def sum_positions(tx: Tx, payments: Sequence[PaymentId]) -> list[tuple[PaymentId, Money]]:
     rows = await tx.fetch(SUM_POSITIONS, [payment.uuid for payment in payments], sorted(POSITION))
     return [(PaymentId(row["payment_id"]), Money(row["net_minor"], row["currency"])) for row in rows]
+
+
+async def sum_positions_by_type(
+    tx: Tx, payments: Sequence[PaymentId]
+) -> list[tuple[PaymentId, Currency, EntryType, int]]:
+    """What entries of each type changed on the position of each payment's payee."""
+    rows = await tx.fetch(SUM_POSITIONS_BY_TYPE, sorted(each.uuid for each in payments), sorted(POSITION))
+    return [
+        (PaymentId(row["payment_id"]), row["currency"], EntryType(row["entry_type"]), row["net_minor"]) for row in rows
+    ]
 
 
 async def sum_accounts(tx: Tx, payments: Sequence[PaymentId]) -> list[tuple[PaymentId, Currency, Account, int, int]]:

@@ -4,13 +4,15 @@ Promise: what is charged is computed here and nowhere else, at this moment, from
 in force; what a client was shown must be the same (FIN-010). A key begins one payment of a source for ever (FIN-014);
 nobody learns of a payment, nor gets its secrets, by knowing its key: who repeats it must be who began it, and a guest,
 who cannot prove that, must come from the same place and be let in by the shop again, while it can still be paid.
-A refused checkout writes no payment. What costs nothing asks no provider and is paid at once (FIN-081), within the
+A refused checkout writes no payment. What is being paid is kept until it is paid or cannot be any more, by the same
+commit, or it is not begun (PAY-002). What costs nothing asks no provider and is paid at once (FIN-081), within the
 guardrails that hold for whatever made it free (FIN-082).
 """
 
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 import msgspec
@@ -35,7 +37,7 @@ from admitone.finance.payments.model import (
     Scenario,
     Status,
 )
-from admitone.finance.payments.orders import expires_at
+from admitone.finance.payments.orders import GRACE, expires_at
 from admitone.finance.payments.store import intents as intent_store
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import standing
@@ -43,7 +45,7 @@ from admitone.finance.payments.store.accounts import find_accounts
 from admitone.finance.payments.store.standing import Claim
 from admitone.finance.pricing.api import Priced, price
 from admitone.finance.sources.api import SOURCE_TYPES, PaymentId, SettlementModel, Source
-from admitone.finance.sources.port import SHOPS, Offer, Wanted
+from admitone.finance.sources.port import SHOPS, Keeping, Offer, Wanted
 from admitone.foundation.authority import api as authority
 from admitone.kernel import audit
 from admitone.kernel.commands import command
@@ -100,8 +102,9 @@ async def begin(tx: Tx, checkouts: Sequence[Checkout]) -> list[Begun | Refusal]:
     outcomes = [
         _with_intent(replay or desk.decide(each), intents) for each, replay in zip(checkouts, replays, strict=True)
     ]
+    ended = await desk.keep()
     await desk.write()
-    return outcomes
+    return [ended.get(each.payment.id, each) if isinstance(each, Begun) else each for each in outcomes]
 
 
 async def quote(tx: Tx, checkouts: Sequence[Checkout]) -> list[Quote | Refusal]:
@@ -138,6 +141,13 @@ async def ask_shops(tx: Tx, wanted: Sequence[Wanted]) -> list[Offer | Refusal]:
     return [offers[at] for at in range(len(wanted))]
 
 
+def _payable_until(checkout: Checkout, offer: Offer) -> datetime:
+    """The money of the last moment must still find it."""
+    if offer.payable_until is None:
+        return offer.expires_at
+    return (offer.expires_at if checkout.kept else offer.payable_until) - GRACE
+
+
 def _begun_before(checkout: Checkout, known: Sequence[Payment]) -> Payment | None:
     return next((each for each in known if each.idempotency_key == checkout.idempotency_key), None)
 
@@ -168,9 +178,10 @@ async def _open_desk(tx: Tx, checkouts: Sequence[Checkout], known: Mapping[Sourc
     guards = {subject for offer in offers for subject in offer.subjects}
     guards |= {f"identity:{offer.buyer}" for offer in offers} | {f"organization:{tx.scope.organization}", "platform"}
     claims = {
-        Claim(each.offer.guard_key, each.offer.buyer)
+        Claim(guard.key, each.offer.buyer)
         for each in quotes
-        if isinstance(each, Quote) and each.offer.guard_key and each.priced.snapshot.total == 0
+        if isinstance(each, Quote) and each.priced.snapshot.total == 0
+        for guard in each.offer.guards
     }
     return _Desk(
         tx,
@@ -281,11 +292,10 @@ class _Desk:
             return errors.FreeNotAllowed()
         if not checkout.counted:
             return errors.FreeUncounted(buyer=offer.buyer)
-        claim = Claim(offer.guard_key, offer.buyer) if offer.guard_key else None
-        if claim is not None and self._taken[claim] >= offer.free_per_person:
+        taken = self._taken + Counter({Claim(each.key, offer.buyer): each.quantity for each in offer.guards})
+        if any(taken[Claim(each.key, offer.buyer)] > each.most for each in offer.guards):
             return self._deny(checkout, errors.FreeLimitReached())
-        if claim is not None:
-            self._taken[claim] += 1
+        self._taken = taken
         payment = self._payment(checkout, quoted, PaymentMethod.FREE)
         subject = str(payment.id)
         self._entries.append(audit.Entry(checkout.caller, "payments.free_checkout", subject))
@@ -299,6 +309,8 @@ class _Desk:
 
     def _charge(self, checkout: Checkout, quoted: Quote) -> Begun | Refusal:
         snapshot = quoted.priced.snapshot
+        if _payable_until(checkout, quoted.offer) <= self._tx.now:
+            return errors.OfferEnded()
         is_theirs = snapshot.settlement_model is SettlementModel.ORG_MOR
         gateway = GATEWAYS().find_for(checkout.method, direct=is_theirs)
         if gateway is None:
@@ -373,7 +385,7 @@ class _Desk:
             version=2 if is_free else 1,
             created_at=self._tx.now,
             changed_at=self._tx.now,
-            expires_at=expires_at(checkout.method, self._tx.now, offer.expires_at),
+            expires_at=expires_at(checkout.method, self._tx.now, _payable_until(checkout, offer)),
         )
 
     def _begin(self, checkout: Checkout, begun: Begun) -> Begun:
@@ -382,6 +394,25 @@ class _Desk:
         self._begun.append((checkout, begun))
         self._known[checkout.source].append(begun.payment)
         return begun
+
+    async def keep(self) -> dict[PaymentId, Refusal]:
+        """What is begun is kept while it can be paid: by whoever sells it, who may say that it is over by now."""
+        longer = [(checkout, begun.payment) for checkout, begun in self._begun if self._can_be_kept(checkout, begun)]
+        ended: dict[PaymentId, Refusal] = {}
+        for kind in sorted({checkout.source.type for checkout, _ in longer}):
+            own = [(checkout, payment) for checkout, payment in longer if checkout.source.type is kind]
+            said = await SHOPS()[kind].keep(
+                self._tx,
+                [Keeping(each, each.caller, each.source, payment.expires_at + GRACE) for each, payment in own],
+            )
+            ended |= {payment.id: why for (_, payment), why in zip(own, said, strict=True) if why}
+        self._begun = [each for each in self._begun if each[1].payment.id not in ended]
+        return ended
+
+    def _can_be_kept(self, checkout: Checkout, begun: Begun) -> bool:
+        quoted = self._quotes[id(checkout)]
+        is_asked = isinstance(quoted, Quote) and quoted.offer.payable_until is not None and not checkout.kept
+        return is_asked and begun.payment.scenario is Scenario.PAID
 
     async def write(self) -> None:
         tx = self._tx

@@ -11,19 +11,17 @@ from msgspec import Meta
 
 from admitone.finance.gateways.api import FactKind, Method
 from admitone.finance.payments import errors, queries
-from admitone.finance.payments.asking import Case, Clerk
-from admitone.finance.payments.commands.checkouts import Begun, Quote, begin, quote
-from admitone.finance.payments.free import count_free, note_denied
-from admitone.finance.payments.model import CLOSABLE, Checkout, IntentState, Payment, Way
-from admitone.finance.payments.routes.wires import (
+from admitone.finance.payments.asking import Clerk
+from admitone.finance.payments.commands.checkouts import Quote, quote
+from admitone.finance.payments.model import CLOSABLE, Checkout, Payment
+from admitone.finance.payments.paying import begin_to_pay, go_on
+from admitone.finance.payments.secrets import organization_of
+from admitone.finance.payments.wires import (
     SOME_PAYMENT,
     CheckoutAnswer,
     StatusAnswer,
-    checkout_answer,
     status_answer,
 )
-from admitone.finance.payments.secrets import organization_of, status_secret
-from admitone.finance.payments.ways import unseal, way_of
 from admitone.finance.sources.api import PaymentId, Source, SourceId, SourceType
 from admitone.kernel.contracts import (
     Audience,
@@ -179,17 +177,7 @@ async def _open(call: Call, request: PaymentRequest, method: Method) -> Checkout
     if call.identity is None and (call.headers.get(CLIENT_HEADER) or "").lower().startswith(MOBILE):
         raise Unauthenticated  # Phones pay signed in, whatever the shop allows (FIN-016).
     scope = Scope(request.organization_id)
-    begun = await _begin(call, _checkout(call, request, method), scope)
-    if begun.intent is None:
-        return checkout_answer(begun.payment, Way(), status_secret(begun.payment))
-    if begun.intent.state is IntentState.DONE:
-        way = unseal(begun.payment.organization, begun.intent)
-        return checkout_answer(begun.payment, way, status_secret(begun.payment))
-    if begun.intent.state is IntentState.REFUSED:
-        raise errors.GatewayRefused(reason=begun.intent.reason or "")
-    recorded, charge = await Clerk.of(call).open(Case(begun.payment, (begun.intent,)), call.caller)
-    now = msgspec.structs.replace(begun.payment, status=recorded.status)
-    return checkout_answer(now, way_of(charge), status_secret(now))
+    return await go_on(call, await begin_to_pay(call, _checkout(call, request, method), scope))
 
 
 def _checkout(call: Call, request: PaymentRequest, method: Method) -> Checkout:
@@ -206,19 +194,6 @@ def _checkout(call: Call, request: PaymentRequest, method: Method) -> Checkout:
         invite_token=request.invite_token,
         return_url=request.return_url,
     )
-
-
-async def _begin(call: Call, checkout: Checkout, scope: Scope) -> Begun:
-    try:
-        return await call.batch(begin, checkout, scope=scope)
-    except errors.FreeUncounted as free:
-        buyer = free.buyer
-    await count_free(call, checkout, buyer, scope)
-    try:
-        return await call.batch(begin, msgspec.structs.replace(checkout, counted=True), scope=scope)
-    except errors.FreeLimitReached:
-        await note_denied(call, buyer)
-        raise
 
 
 prices = Contract(

@@ -4,13 +4,13 @@ from uuid import UUID
 
 from admitone.finance.payments import errors, queries
 from admitone.finance.payments.model import Payment, Status
-from admitone.finance.payments.routes.wires import (
+from admitone.finance.payments.store.payments import list_payments
+from admitone.finance.payments.wires import (
     FINANCE_PAYMENTS_R,
     SOME_PAYMENT,
     PaymentAnswer,
     payment_answer,
 )
-from admitone.finance.payments.store.payments import list_payments
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.contracts import Audience, Call, Contract, Example, Page, PageRequest, Wire, page_of
 

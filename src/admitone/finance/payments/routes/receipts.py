@@ -11,8 +11,8 @@ from admitone.finance.payments.commands.receipts import Decision, apply
 from admitone.finance.payments.model import Recorded
 from admitone.finance.payments.policy import Receipt
 from admitone.finance.payments.routes.payments import LAST
-from admitone.finance.payments.routes.wires import FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW, SOME_PAYMENT
 from admitone.finance.payments.store.receipts import list_receipts
+from admitone.finance.payments.wires import FINANCE_PAYMENTS_R, FINANCE_PAYMENTS_RW, SOME_PAYMENT
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.contracts import (
     Audience,

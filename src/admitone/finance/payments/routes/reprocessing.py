@@ -8,9 +8,9 @@ from admitone.finance.gateways.api import ObjectType, Provider, Ref
 from admitone.finance.payments import errors
 from admitone.finance.payments.asking import Clerk
 from admitone.finance.payments.commands.reprocessing import Reprocessing, note_reprocessings
-from admitone.finance.payments.routes.wires import SOME_PAYMENT
 from admitone.finance.payments.store.payments import find_payments
 from admitone.finance.payments.store.references import find_refs
+from admitone.finance.payments.wires import SOME_PAYMENT
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.contracts import Audience, Call, Contract, Example, ReasonCode, Wire
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId

@@ -31,6 +31,7 @@ COLUMNS = """id, organization_id, city_code, identity_id, payee_id, source_type,
            unreadable_status"""
 
 
+MOST_OF_SOURCE = 100
 OF_PAYMENT = ", ".join(f"p.{name.strip()}" for name in COLUMNS.split(","))
 
 
@@ -130,6 +131,20 @@ FIND_PAYMENTS = f"""
       FROM payments.payment
      WHERE organization_id = $1
        AND id = ANY($2::uuid[])
+"""  # noqa: S608, of constants
+
+
+# By the key of its index, as above.
+FIND_OF_SOURCES = f"""
+    SELECT {OF_PAYMENT}
+      FROM unnest($3::text[]) AS v(source_id)
+     CROSS JOIN LATERAL (SELECT {COLUMNS}
+                           FROM payments.payment
+                          WHERE organization_id = $1
+                            AND source_type = $2
+                            AND source_id = v.source_id
+                          ORDER BY idempotency_key
+                          LIMIT $4) AS p
 """  # noqa: S608, of constants
 
 
@@ -301,6 +316,15 @@ async def find_decisive(tx: Tx, checkouts: Collection[Checkout]) -> dict[Source,
 async def find_payments(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, Payment]:
     rows = await tx.fetch(FIND_PAYMENTS, sorted(each.uuid for each in ids))
     return {PaymentId(row["id"]): payment_of(row) for row in rows}
+
+
+async def find_of_sources(tx: Tx, kind: SourceType, ids: Collection[str]) -> dict[str, list[Payment]]:
+    """All by which somebody paid for these, or tried to, the first one first; as many as anybody ever tries."""
+    found: dict[str, list[Payment]] = {own: [] for own in ids}
+    for row in await tx.fetch(FIND_OF_SOURCES, kind.value, sorted(found), MOST_OF_SOURCE) if found else []:
+        payment = payment_of(row)
+        found[payment.source.id].append(payment)
+    return {own: sorted(payments, key=lambda each: each.id) for own, payments in found.items()}
 
 
 async def find_through(tx: Tx, ids: Collection[PaymentId], providers: Collection[Provider]) -> set[PaymentId]:

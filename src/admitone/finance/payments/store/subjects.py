@@ -1,6 +1,6 @@
 """Which payments paid for something of a subject."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -34,6 +34,16 @@ COUNT_OF_SUBJECT = """
 """
 
 
+FIND_PAID = """
+    SELECT v.subject
+      FROM unnest($2::text[]) AS v(subject)
+     WHERE EXISTS (SELECT
+                     FROM payments.paid_subject AS s
+                    WHERE s.organization_id = $1
+                      AND s.subject = v.subject)
+"""
+
+
 class _Row(NamedTuple):
     subject: str
     payment_id: UUID
@@ -53,3 +63,8 @@ async def list_of_subject(tx: Tx, subject: str, after: UUID, limit: int) -> list
 async def count_of_subject(tx: Tx, subject: str) -> int:
     [row] = await tx.fetch(COUNT_OF_SUBJECT, subject)
     return int(row["payments"])
+
+
+async def find_paid(tx: Tx, subjects: Collection[str]) -> set[str]:
+    """Those for which anybody ever paid, whatever became of the money."""
+    return {row["subject"] for row in await tx.fetch(FIND_PAID, sorted({*subjects}))}

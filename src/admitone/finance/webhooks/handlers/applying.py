@@ -93,5 +93,6 @@ def _say(each: Delivery) -> None:
         paymentId=str(each.payload.payment) if each.payload.payment else None,
         correlationId=str(each.caller.correlation_id),
         status=ReceiptState.PROCESSED.value,
+        basis=each.payload.basis.value,
         attempts=each.attempt,
     )

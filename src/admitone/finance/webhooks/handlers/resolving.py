@@ -1,8 +1,8 @@
 """Whose event it is (unification (d), step 8).
 
 Promise: what is not clearly one organisation's has no effect at all. What may only be early (our own order has not
-written its reference down yet) is tried again before it is given up; a type that we do not deal with is kept, and that
-is all. What is somebody's is handed on, and its receipt with it, in one transaction.
+written its reference down yet) is tried again before it is given up; what we do not deal with, or know already, is
+kept, and that is all. What is somebody's is handed on, and its receipt with it, in one transaction.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,7 @@ from admitone.finance.webhooks.errors import NotUnderstood, PayloadGone
 from admitone.finance.webhooks.handlers.applying import apply
 from admitone.finance.webhooks.handlers.mourning import mourn
 from admitone.finance.webhooks.model import Handed, ReceiptId, ReceiptState, Received
-from admitone.finance.webhooks.policy import Whose, refs_of, whose
-from admitone.finance.webhooks.telling import say
+from admitone.finance.webhooks.policy import Whose, is_known, refs_of, whose
 from admitone.kernel import failpoints
 from admitone.kernel.crypto import KEYRING
 from admitone.kernel.db import Record, Tx
@@ -33,9 +32,10 @@ async def resolve(tx: Tx, deliveries: Sequence[Delivered[Received]]) -> None:
     callers = {each.payload.receipt.uuid: each.caller for each in deliveries}
     rows = {row["id"]: row for row in await store.list_to_resolve(tx, list(callers))}
     events = {own: _read(row) for own, row in rows.items()}
-    ignored = [own for own, event in events.items() if event.topic is Topic.NOTHING]
-    await store.settle(tx, dict.fromkeys(ignored), ReceiptState.IGNORED)
-    theirs = await _resolved(tx, rows, {own: event for own, event in events.items() if own not in ignored})
+    told = {own: event for own, event in events.items() if event.topic is not Topic.NOTHING}
+    resolved = await _resolved(tx, rows, told)
+    theirs = {own: each for own, each in resolved.items() if not is_known(told[own], each)}
+    await store.settle(tx, dict.fromkeys(events.keys() - theirs.keys()), ReceiptState.IGNORED)
     await store.hand_over(tx, theirs)
     failpoints.reach("webhooks.before_hand_on")
     await hand_on(tx, [_job(rows[own], events[own], each, callers[own]) for own, each in theirs.items()])
@@ -68,15 +68,5 @@ async def _resolved(tx: Tx, rows: Mapping[UUID, Record], events: Mapping[UUID, P
 
 def _job(row: Record, event: ProviderEvent, whose: Whose, caller: Caller) -> Job:
     handed = Handed(ReceiptId(row["id"]), Provider(row["provider"]), whose.basis, whose.payment, event)
-    say(
-        "webhook.resolved",
-        stripeEventId=row["external_id"],
-        eventType=event.envelope.type,
-        stripeAccountId=event.envelope.account,
-        orgId=str(whose.organization),
-        paymentId=str(whose.payment) if whose.payment else None,
-        correlationId=str(caller.correlation_id),
-        basis=whose.basis.value,
-    )
     key = store.key_of(row["source"], row["external_id"], row["round"])
     return replace(Job.of(apply, handed, caller, key=f"apply:{key}"), organization_id=whose.organization.uuid)

@@ -7,6 +7,8 @@ never touched. A guest who buys again is a new guest, and the next claim has the
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from admitone.foundation.identity.emails import email_hashes
 from admitone.foundation.identity.facts import GuestClaimed
 from admitone.foundation.identity.model import IdentityStatus, IdentityType, Profile
@@ -14,7 +16,9 @@ from admitone.foundation.identity.store import people
 from admitone.foundation.identity.store.people import Merge, NewIdentity
 from admitone.kernel import audit
 from admitone.kernel.audit import Entry
+from admitone.kernel.commands import command
 from admitone.kernel.db import PeopleTx
+from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.scope import Caller
 from admitone.kernel.words import Language
@@ -53,6 +57,20 @@ def _entry(merge: Merge, verified: Mapping[str, tuple[IdentityId, Caller]]) -> E
         before={"status": "ACTIVE"},
         after={"status": "TOMBSTONE", "mergedInto": str(merge.user_id), "batchVersion": merge.batch_version},
     )
+
+
+class Guest(msgspec.Struct, frozen=True):
+    """Somebody buys without an account, and says which address it goes to."""
+
+    caller: Caller
+    email: str
+
+
+@command()
+async def make_guests(tx: PeopleTx, wanted: Sequence[Guest]) -> list[IdentityId | Refusal]:
+    """Who each is."""
+    found = await guests(tx, [each.email for each in wanted])
+    return [found[each.email] for each in wanted]
 
 
 async def guests(tx: PeopleTx, emails: Sequence[str]) -> dict[str, IdentityId]:

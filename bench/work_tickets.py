@@ -1,0 +1,35 @@
+"""The worker under load: all that `admitone worker` does, its own tickets included, with the sandbox of the bench. It
+writes every letter, and drops it where a mail server would take it.
+
+usage: python -m bench.work_tickets
+"""
+
+import os
+from email.headerregistry import Address
+from email.message import EmailMessage
+
+from admitone.entrypoints.modules import MODULES
+from admitone.entrypoints.wiring import wire, wire_outside
+from admitone.entrypoints.worker import assemble, work
+from admitone.foundation.mail.model import Fate, LetterId
+from admitone.foundation.mail.postman import Postman
+from admitone.kernel.config import Config
+from bench.shop import paid_at_the_sandbox
+
+SENDER = Address("Tickets", "no-reply", "tickets.example")
+
+
+class Bin:
+    async def carry(self, letter: LetterId, message: EmailMessage) -> Fate:  # noqa: ARG002
+        bytes(message)
+        return Fate.SENT
+
+
+if __name__ == "__main__":
+    config = Config.load(os.environ, [key for module in MODULES for key in module.config])
+    wire(config)
+    postman = Postman(Bin(), SENDER, "https://tickets.example")
+    workshop = assemble(config, MODULES, services={Postman: postman})
+    wire_outside(config, workshop.outbound)
+    with paid_at_the_sandbox():
+        work(workshop)

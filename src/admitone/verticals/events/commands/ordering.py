@@ -1,0 +1,256 @@
+"""Ordering: what somebody wants is kept for them, for as long as the event says.
+
+Promise: an order is placed whole or not at all, out of stock that is counted in the same decision; a key places one
+order of one person for ever, and whoever repeats it is shown the same; who may buy is asked of the policy in force and
+of nothing else (EVT-014). A refused order writes nothing.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+
+import msgspec
+
+from admitone.kernel.commands import command
+from admitone.kernel.contracts.wire import to_canonical
+from admitone.kernel.db import Overtaken, Tx
+from admitone.kernel.errors import Refusal
+from admitone.kernel.idempotency import KeyReused
+from admitone.kernel.ids import IdentityId
+from admitone.kernel.scope import Caller
+from admitone.kernel.words import Language
+from admitone.selling.stock import api as stock
+from admitone.selling.stock.api import HoldId, Keep, PoolId, Portion, UnitId
+from admitone.verticals.events import sales
+from admitone.verticals.events.billing import Billing, sealed
+from admitone.verticals.events.errors import (
+    EventNotFound,
+    LinesInvalid,
+    OrderNotFound,
+    OrderNotOpen,
+    TicketTypeNotFound,
+)
+from admitone.verticals.events.model import (
+    AccessMode,
+    AccessPolicy,
+    Event,
+    EventId,
+    Order,
+    OrderId,
+    OrderLine,
+    OrderState,
+    TicketType,
+    TicketTypeId,
+)
+from admitone.verticals.events.policy import is_public
+from admitone.verticals.events.port import INVITES, Invited
+from admitone.verticals.events.store import events as store
+from admitone.verticals.events.store import orders
+
+Name = tuple[IdentityId, str]
+"""Of an order: whose, and by which key."""
+
+
+class Want(msgspec.Struct, frozen=True):
+    """So many of a type, these seats or any."""
+
+    ticket_type: TicketTypeId
+    quantity: int
+    seats: tuple[UnitId, ...] = ()
+
+
+class Placing(msgspec.Struct, frozen=True):
+    caller: Caller
+    event: EventId
+    buyer: IdentityId
+    wants: tuple[Want, ...]
+    key: str
+    is_guest: bool
+    language: Language
+    age_confirmed: bool = False
+    invite_token: str | None = None
+    billing: Billing | None = None
+    grace: timedelta = timedelta(0)
+    """How much longer it is kept than the event says, for whoever pays at once."""
+
+    @property
+    def request_hash(self) -> bytes:
+        """What must be the same when the key comes again. Not whom the invoice is for: a tax number is soon guessed."""
+        return hashlib.sha256(to_canonical((self.event, sorted(self.wants, key=str), self.age_confirmed))).digest()
+
+
+class Known(msgspec.Struct, frozen=True):
+    """All that the decisions of a batch need of what is on sale."""
+
+    events: Mapping[EventId, Event]
+    policies: Mapping[EventId, AccessPolicy]
+    types: Mapping[TicketTypeId, TicketType]
+
+
+@command(keyed_by=lambda placing: placing.event)
+async def place(tx: Tx, placings: Sequence[Placing]) -> list[Order | Refusal]:
+    """Each, or why not; those that came first have the first choice."""
+    before = await orders.find_by_keys(tx, {_name(each) for each in placings})
+    fresh = {_name(each): each for each in reversed(placings) if _name(each) not in before}
+    known = await _look_up(tx, fresh.values())
+    invited = await _ask_invites(tx, fresh.values(), known)
+    drafts: dict[Name, Order | Refusal] = {
+        own: _draft(tx, each, known, is_invited=own in invited) for own, each in fresh.items()
+    }
+    # In the order in which they came.
+    asked = [(each, draft) for each in placings if isinstance(draft := drafts.get(_name(each)), Order)]
+    asked = [(each, draft) for each, draft in asked if fresh[_name(each)] is each]
+    held = await stock.keep(tx, [_keep(placing, order, known) for placing, order in asked])
+    for (placing, _), hold in zip(asked, held, strict=True):
+        if isinstance(hold, Refusal):
+            drafts[_name(placing)] = hold
+    placed = [each for each in drafts.values() if isinstance(each, Order)]
+    if len(await orders.insert_orders(tx, placed)) != len(placed):
+        raise Overtaken  # The same key is being placed by another this instant.
+    outcomes = before | drafts
+
+    def answer(placing: Placing) -> Order | Refusal:
+        """What came of the first that had its key, if it asked for the same."""
+        first = before.get(_name(placing)) or fresh[_name(placing)]
+        is_same = first is placing or first.request_hash == placing.request_hash
+        return outcomes[_name(placing)] if is_same else KeyReused()
+
+    return [answer(each) for each in placings]
+
+
+def _name(placing: Placing) -> Name:
+    return placing.buyer, placing.key
+
+
+async def _look_up(tx: Tx, placings: Iterable[Placing]) -> Known:
+    events = {each.event for each in placings}
+    types = {want.ticket_type for each in placings for want in each.wants}
+    return Known(
+        await store.find_events(tx, events), await store.find_policies(tx, events), await store.find_types(tx, types)
+    )
+
+
+async def _ask_invites(tx: Tx, placings: Iterable[Placing], known: Known) -> set[Name]:
+    """Who may buy although the event is for those who were invited."""
+    closed = [each for each in placings if _mode(each, known) is AccessMode.INVITE_ONLY]
+    if not closed:
+        return set()
+    asked = [
+        Invited(each.event, each.buyer, tuple(want.ticket_type for want in each.wants), each.invite_token)
+        for each in closed
+    ]
+    said = await INVITES().admit(tx, asked)
+    return {_name(each) for each, is_invited in zip(closed, said, strict=True) if is_invited}
+
+
+def _mode(placing: Placing, known: Known) -> AccessMode | None:
+    policy = known.policies.get(placing.event)
+    return policy.mode if policy else None
+
+
+def _draft(tx: Tx, placing: Placing, known: Known, *, is_invited: bool) -> Order | Refusal:
+    event, types = known.events.get(placing.event), known.types
+    if event is None or not is_public(event):  # Before anything else is said of it.
+        return EventNotFound()
+    if _is_muddled(placing.wants):
+        return LinesInvalid()
+    if any(each.ticket_type not in types or types[each.ticket_type].event_id != event.id for each in placing.wants):
+        return TicketTypeNotFound()
+    refused = sales.why_not(
+        event,
+        known.policies[event.id],
+        [(types[each.ticket_type], each.quantity) for each in placing.wants],
+        tx.now,
+        is_guest=placing.is_guest,
+        is_invited=is_invited,
+        age_confirmed=placing.age_confirmed,
+    )
+    if refused is not None:
+        return refused
+    lines = tuple(_line(each, types[each.ticket_type]) for each in placing.wants)
+    own = OrderId.new()
+    return Order(
+        organization=tx.scope.organization,
+        id=own,
+        event_id=event.id,
+        buyer=placing.buyer,
+        key=placing.key,
+        request_hash=placing.request_hash,
+        state=OrderState.OPEN,
+        currency=event.currency,
+        amount_minor=sum(line.quantity * line.unit_price_minor for line in lines),
+        is_guest=placing.is_guest,
+        language=placing.language.value,
+        age_confirmed=placing.age_confirmed,
+        billing=sealed(placing.billing, tx.scope.organization, own),
+        expires_at=sales.kept_until(event, tx.now) + placing.grace,
+        payment_id=None,
+        fulfilled_at=None,
+        version=1,
+        created_at=tx.now,
+        changed_at=tx.now,
+        lines=lines,
+    )
+
+
+def _is_muddled(wants: Sequence[Want]) -> bool:
+    """Whether a type or a seat is named twice, or not a seat for each."""
+    types = [each.ticket_type for each in wants]
+    seats = [seat for each in wants for seat in each.seats]
+    counts = all(len(each.seats) in (0, each.quantity) for each in wants)
+    return len({*types}) != len(types) or len({*seats}) != len(seats) or not counts
+
+
+def _line(want: Want, kind: TicketType) -> OrderLine:
+    return OrderLine(kind.id, kind.name, want.quantity, kind.price_minor)
+
+
+def _keep(placing: Placing, order: Order, known: Known) -> Keep:
+    wants = [(each, known.types[each.ticket_type]) for each in placing.wants]
+    portions = [
+        Portion(PoolId(pool), str(kind.id), want.quantity, want.seats if pool == kind.pool_id else ())
+        for want, kind in wants
+        for pool in kind.pools
+    ]
+    limits = {str(kind.id): most for _, kind in wants if (most := sales.most_of(kind))}
+    return Keep(
+        placing,
+        HoldId(order.id.uuid),
+        str(order.id),
+        order.buyer,
+        tuple(portions),
+        order.expires_at,
+        limits,
+        keepable_until=order.created_at + sales.LONGEST_KEPT,
+    )
+
+
+class Cancelling(msgspec.Struct, frozen=True):
+    """Whoever placed it does not want it."""
+
+    caller: Caller
+    order: OrderId
+    buyer: IdentityId
+
+
+@command()
+async def cancel(tx: Tx, cancellings: Sequence[Cancelling]) -> list[Order | Refusal]:
+    """Each that is open, with what was kept for it; twice is once. Whoever has begun to pay ends that first."""
+    locked = await orders.lock_orders(tx, cancellings, lambda each: each.order)
+    after = dict(locked)
+    outcomes: list[Order | Refusal] = []
+    for each in cancellings:
+        order = after.get(each.order)
+        if order is None or order.buyer != each.buyer:
+            outcomes.append(OrderNotFound())
+            continue
+        if order.state not in (OrderState.OPEN, OrderState.CANCELLED):
+            outcomes.append(OrderNotOpen(state=order.state.value))
+            continue
+        after[order.id] = msgspec.structs.replace(order, state=OrderState.CANCELLED)
+        outcomes.append(after[order.id])
+    ended = [each for own, each in after.items() if each is not locked[own] and locked[own].state is OrderState.OPEN]
+    inputs = {each.order: each for each in cancellings}
+    await stock.release(tx, [stock.Release(inputs[each.id], HoldId(each.id.uuid)) for each in ended])
+    await orders.move_orders(tx, locked, ended)
+    return outcomes

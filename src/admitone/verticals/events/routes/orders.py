@@ -1,0 +1,430 @@
+"""Ordering tickets: place, look at, give up.
+
+Promise: a key places one order of one person for ever. Somebody who is signed in orders for themselves; a guest, where
+the policy lets guests buy, says which address the tickets go to. Phones order signed in (FIN-016). What is not one's
+own and what never was is the same: not found.
+"""
+
+from datetime import UTC, datetime
+from typing import Annotated, Final
+from uuid import UUID
+
+from msgspec import Meta
+
+from admitone.finance.gateways.api import Method
+from admitone.finance.payments import api as payments
+from admitone.finance.payments.api import Begun, CheckoutAnswer
+from admitone.finance.sources.api import PaymentId
+from admitone.foundation.identity.api import Guest, InvalidEmail, make_guests, normalise_email
+from admitone.kernel.contracts import (
+    Audience,
+    Call,
+    Contract,
+    Count,
+    Example,
+    IdempotencyKey,
+    Instant,
+    Minor,
+    Page,
+    PageRequest,
+    ShortText,
+    Wire,
+    page_of,
+)
+from admitone.kernel.db import Tx
+from admitone.kernel.errors import OutcomeUnknown, Refusal, Unauthenticated
+from admitone.kernel.figures import CHECKOUT_PER_ADDRESS, MINUTE
+from admitone.kernel.idempotency import KeyReused
+from admitone.kernel.ids import IdentityId, OrganizationId
+from admitone.kernel.limits import Limit, Per
+from admitone.kernel.scope import PeopleScope, Scope
+from admitone.selling.stock.api import BuyerLimit, SeatTaken, SoldOut, UnitId
+from admitone.verticals.events import errors
+from admitone.verticals.events.billing import Billing
+from admitone.verticals.events.commands.buying import Bought, Buying, buy
+from admitone.verticals.events.commands.ordering import Cancelling, Placing, Want, cancel, place
+from admitone.verticals.events.model import EventId, Order, OrderId, OrderLine, OrderState, TicketTypeId
+from admitone.verticals.events.reporting import find_tickets, see
+from admitone.verticals.events.routes.purchases import PaymentAnswer, TicketAnswer
+from admitone.verticals.events.routes.wires import FULL_LINE
+from admitone.verticals.events.store import orders
+
+CLIENT_HEADER: Final = "x-client-id"
+MOBILE: Final = "mobile"
+GUESTS: Final = PeopleScope("whose address a guest's tickets go to")
+MOST_LINES: Final = 20
+# Not in A1, so ours: somebody in a hurry tries often; a crowd behind one address orders as one.
+ORDERS_PER_PERSON: Final = Limit("orders.per_person", 30, 5 * MINUTE, Per.IDENTITY)
+ORDERS_PER_ADDRESS: Final = Limit("orders.per_address", 120, 5 * MINUTE, Per.ADDRESS)
+LIMITS: Final = (ORDERS_PER_PERSON, ORDERS_PER_ADDRESS)
+BUYING: Final = (*LIMITS, CHECKOUT_PER_ADDRESS)
+LAST: Final = UUID(int=2**128 - 1)
+
+Quantity = Annotated[int, Meta(ge=1, le=100)]
+Email = Annotated[str, Meta(min_length=3, max_length=254)]
+Address = Annotated[str, Meta(pattern=r"^https?://[^\s<>\"]+$(?!\n)", max_length=2000)]
+Token = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class LineRequest(Wire):
+    ticket_type_id: TicketTypeId
+    quantity: Quantity
+    seats: Annotated[tuple[UnitId, ...], Meta(max_length=100)] = ()
+    """Of numbered seats these; left out, the best that are free."""
+
+
+class BillingRequest(Wire):
+    name: Annotated[str, Meta(min_length=1, max_length=200, pattern=FULL_LINE)]
+    tax_number: Annotated[str, Meta(min_length=1, max_length=40, pattern=r"^[0-9A-Za-z ./-]+$(?!\n)")] | None = None
+
+    def billing(self) -> Billing:
+        return Billing(self.name, self.tax_number)
+
+
+class OrderRequest(Wire):
+    organization_id: OrganizationId
+    event_id: EventId
+    lines: Annotated[list[LineRequest], Meta(min_length=1, max_length=MOST_LINES)]
+    idempotency_key: IdempotencyKey
+    guest_email: Email | None = None
+    """Where the tickets of somebody who is not signed in go."""
+    age_confirmed: bool = False
+    invite_token: Token | None = None
+    billing: BillingRequest | None = None
+    """Whom the invoice is for. Of an order that is placed again under its key, the first word counts."""
+
+
+class LineAnswer(Wire):
+    ticket_type_id: TicketTypeId
+    name: str
+    quantity: Count
+    unit_price_minor: Minor
+
+    @classmethod
+    def of(cls, line: OrderLine) -> "LineAnswer":
+        return cls(
+            ticket_type_id=line.ticket_type,
+            name=line.name,
+            quantity=line.quantity,
+            unit_price_minor=line.unit_price_minor,
+        )
+
+
+class OrderAnswer(Wire):
+    order_id: OrderId
+    organization_id: OrganizationId
+    event_id: EventId
+    state: OrderState
+    is_expired: bool
+    """It was not paid while it was kept."""
+    expires_at: Instant
+    currency: str
+    amount_minor: Minor
+    """Before discounts, taxes and fees: ask for a quote."""
+    lines: list[LineAnswer]
+    payment_id: PaymentId | None
+    created_at: Instant
+
+
+def order_answer(order: Order, now: Instant) -> OrderAnswer:
+    return OrderAnswer(
+        order_id=order.id,
+        organization_id=order.organization,
+        event_id=order.event_id,
+        state=order.state,
+        is_expired=order.state is OrderState.OPEN and order.expires_at <= now,
+        expires_at=order.expires_at,
+        currency=order.currency,
+        amount_minor=order.amount_minor,
+        lines=[LineAnswer.of(line) for line in order.lines],
+        payment_id=order.payment_id,
+        created_at=order.created_at,
+    )
+
+
+SOME_ORGANIZATION: Final = OrganizationId.parse("org_0198c9a40000700080000000000000ad")
+SOME_ORDER: Final = OrderId.parse("ord_0198c9a40000700080000000000000b2")
+SOME_EVENT: Final = EventId.parse("event_0198c9a40000700080000000000000e1")
+SOME_TYPE: Final = TicketTypeId.parse("tkt_0198c9a40000700080000000000000f1")
+A_REQUEST: Final = OrderRequest(
+    organization_id=SOME_ORGANIZATION,
+    event_id=SOME_EVENT,
+    lines=[LineRequest(ticket_type_id=SOME_TYPE, quantity=2)],
+    idempotency_key="order:0198c9a4",
+)
+
+REFUSES: Final = (
+    errors.EventNotFound,
+    errors.TicketTypeNotFound,
+    errors.EventNotOnSale,
+    errors.TicketTypeNotOnSale,
+    errors.TooManyTickets,
+    errors.LinesInvalid,
+    errors.InviteNeeded,
+    errors.SignInToOrder,
+    errors.AgeNotConfirmed,
+    InvalidEmail,
+    SoldOut,
+    SeatTaken,
+    BuyerLimit,
+    KeyReused,
+)
+
+
+def _guards(request: OrderRequest) -> tuple[str, ...]:
+    return (f"event:{request.event_id}", f"organization:{request.organization_id}")
+
+
+place_order = Contract(
+    id="EVT.ORDER",
+    version="1.0.0",
+    owner="events",
+    consumers=("web", "mobile"),
+    summary="Order tickets: they are kept for you until the order ends.",
+    post="/api/orders",
+    takes=OrderRequest,
+    gives=OrderAnswer,
+    refuses=REFUSES,
+    audience=Audience.PUBLIC,
+    recognizes=True,
+    stoppable=True,
+    guards=_guards,
+    limits=LIMITS,
+    repeats="a key places one order of one person, for ever",
+    order_key="none",
+    examples=(Example("No such event", takes=A_REQUEST, refuses=errors.EventNotFound()),),
+)
+
+
+@place_order.serves
+async def order_tickets(call: Call, request: OrderRequest) -> OrderAnswer:
+    placed = await call.batch(place, await placing_of(call, request), scope=Scope(request.organization_id))
+    return order_answer(placed, datetime.now(UTC))
+
+
+async def placing_of(call: Call, request: OrderRequest) -> Placing:
+    return Placing(
+        caller=call.caller,
+        event=request.event_id,
+        buyer=call.identity or await _guest(call, request),
+        wants=tuple(Want(each.ticket_type_id, each.quantity, each.seats) for each in request.lines),
+        key=request.idempotency_key,
+        is_guest=call.identity is None,
+        language=call.language,
+        age_confirmed=request.age_confirmed,
+        invite_token=request.invite_token,
+        billing=request.billing.billing() if request.billing else None,
+    )
+
+
+async def _guest(call: Call, request: OrderRequest) -> IdentityId:
+    is_mobile = (call.headers.get(CLIENT_HEADER) or "").lower().startswith(MOBILE)
+    if request.guest_email is None or is_mobile:
+        raise Unauthenticated
+    return await call.batch(make_guests, Guest(call.caller, normalise_email(request.guest_email)), scope=GUESTS)
+
+
+# -- In one step
+
+
+class BuyRequest(OrderRequest):
+    """An order, and how it is paid."""
+
+    method: Method = Method.CARD
+    promo_code: ShortText | None = None
+    return_url: Address | None = None
+
+
+class WhyNotPaid(Wire):
+    error_code: str
+    message: str
+
+
+class BuyAnswer(Wire):
+    order: OrderAnswer
+    checkout: CheckoutAnswer | None
+    refusal: WhyNotPaid | None
+    """Why it cannot be paid yet: the order stands, and another try may."""
+
+
+buy_tickets = Contract(
+    id="EVT.BUY",
+    version="1.0.0",
+    owner="events",
+    consumers=("web", "mobile"),
+    summary="Order tickets and begin to pay for them, in one step.",
+    post="/api/orders/buy",
+    takes=BuyRequest,
+    gives=BuyAnswer,
+    refuses=REFUSES,
+    audience=Audience.PUBLIC,
+    recognizes=True,
+    stoppable=True,
+    guards=_guards,
+    limits=BUYING,
+    repeats="a key places one order of one person and begins its payment, for ever",
+    order_key="none",
+    examples=(
+        Example(
+            "No such event",
+            takes=BuyRequest(
+                organization_id=SOME_ORGANIZATION,
+                event_id=SOME_EVENT,
+                lines=A_REQUEST.lines,
+                idempotency_key="order:0198c9a4",
+            ),
+            refuses=errors.EventNotFound(),
+        ),
+    ),
+)
+
+
+@buy_tickets.serves
+async def order_and_pay(call: Call, request: BuyRequest) -> BuyAnswer:
+    scope = Scope(request.organization_id)
+    placing = await placing_of(call, request)
+    bought = await call.batch(buy, Buying(placing, request.method, request.promo_code, request.return_url), scope=scope)
+    order = order_answer(bought.order, datetime.now(UTC))
+    try:
+        begun = await _begun(call, bought, scope)
+        return BuyAnswer(order=order, checkout=await payments.go_on(call, begun), refusal=None)
+    except OutcomeUnknown:
+        raise
+    except Refusal as refusal:
+        why = WhyNotPaid(error_code=refusal.code, message=call.words.say(refusal.message()))
+        return BuyAnswer(order=order, checkout=None, refusal=why)
+
+
+async def _begun(call: Call, bought: Bought, scope: Scope) -> Begun:
+    if isinstance(bought.refused, payments.FreeUncounted):
+        return await payments.begin_for_nothing(call, bought.checkout, scope, bought.refused)
+    if bought.refused is not None:
+        raise bought.refused
+    assert bought.begun is not None
+    return bought.begun
+
+
+class OwnRequest(Wire):
+    order_id: OrderId
+
+
+class OwnAnswer(OrderAnswer):
+    tickets: list[TicketAnswer]
+    payment: PaymentAnswer | None
+    """What paid for it, or the last try."""
+
+
+show_order = Contract(
+    id="EVT.ORDER.OWN",
+    version="1.0.0",
+    owner="events",
+    consumers=("web", "mobile"),
+    summary="One of your orders, with its tickets and how its payment stands.",
+    get="/api/me/orders/{orderId}",
+    takes=OwnRequest,
+    gives=OwnAnswer,
+    refuses=(errors.OrderNotFound,),
+    audience=Audience.PERSON,
+    order_key="none",
+    examples=(Example("Another's", takes=OwnRequest(order_id=SOME_ORDER), refuses=errors.OrderNotFound()),),
+)
+
+
+@show_order.serves
+async def tell_order(call: Call, request: OwnRequest) -> OwnAnswer:
+    own = await own_order(call, request.order_id)
+
+    async def look(tx: Tx) -> OwnAnswer:
+        [seen] = await see(tx, [own.id])
+        answer = order_answer(seen.order, tx.now)
+        return OwnAnswer(
+            **{name: getattr(answer, name) for name in OrderAnswer.__struct_fields__},
+            tickets=[TicketAnswer.of(each) for each in await find_tickets(tx, own.id)],
+            payment=PaymentAnswer.of(seen.payment) if seen.payment else None,
+        )
+
+    return await call.read(look, scope=Scope(own.organization, "show an order to whoever placed it"))
+
+
+class OrderItem(Wire):
+    """An order in a list: without its lines."""
+
+    order_id: OrderId
+    organization_id: OrganizationId
+    event_id: EventId
+    state: OrderState
+    expires_at: Instant
+    currency: str
+    amount_minor: Minor
+    created_at: Instant
+
+
+list_orders = Contract(
+    id="EVT.ORDER.LIST",
+    version="1.0.0",
+    owner="events",
+    consumers=("web", "mobile"),
+    summary="Your orders in all organisations, the latest first.",
+    get="/api/me/orders",
+    takes=PageRequest,
+    gives=Page[OrderItem],
+    audience=Audience.PERSON,
+    order_key="none",
+    examples=(Example("None yet", takes=PageRequest(), gives=Page[OrderItem](items=[], next_cursor=None)),),
+)
+
+
+@list_orders.serves
+async def tell_orders(call: Call, request: PageRequest) -> Page[OrderItem]:
+    [before] = request.after(tuple[UUID]) or (LAST,)
+    items = [
+        OrderItem(
+            order_id=each.id,
+            organization_id=each.organization,
+            event_id=each.event_id,
+            state=each.state,
+            expires_at=each.expires_at,
+            currency=each.currency,
+            amount_minor=each.amount_minor,
+            created_at=each.created_at,
+        )
+        for each in await call.read(orders.list_own, before, request.limit + 1)
+    ]
+    return page_of(items, request.limit, key=lambda item: (item.order_id.uuid,))
+
+
+give_up = Contract(
+    id="EVT.ORDER.CANCEL",
+    version="1.0.0",
+    owner="events",
+    consumers=("web", "mobile"),
+    summary="Give up an order that is not paid: what was kept for you is free again.",
+    post="/api/me/orders/{orderId}/cancel",
+    takes=OwnRequest,
+    gives=OrderAnswer,
+    refuses=(errors.OrderNotFound, errors.OrderNotOpen),
+    audience=Audience.PERSON,
+    repeats="what is given up stays so",
+    order_key="orderId",
+    examples=(Example("Another's", takes=OwnRequest(order_id=SOME_ORDER), refuses=errors.OrderNotFound()),),
+)
+
+
+@give_up.serves
+async def cancel_order(call: Call, request: OwnRequest) -> OrderAnswer:
+    own = await own_order(call, request.order_id)
+    cancelled = await call.batch(
+        cancel, Cancelling(call.caller, own.id, own.buyer), scope=Scope(own.organization, "give up an order")
+    )
+    return order_answer(cancelled, datetime.now(UTC))
+
+
+async def own_order(call: Call, order: OrderId) -> Order:
+    """The caller's, or none."""
+    found = await call.read(orders.find_own, order)
+    if found is None:
+        raise errors.OrderNotFound
+    return found
+
+
+CONTRACTS: Final = (place_order, buy_tickets, show_order, list_orders, give_up)

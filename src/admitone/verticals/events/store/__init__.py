@@ -1,0 +1,1 @@
+"""The statements of events, by what they are about."""

@@ -1,0 +1,134 @@
+"""Whether statements read what they need and no more, whatever the planner believed of the tables when it made the plan.
+
+ground = Ground("stock", TABLES, FILL, organization=ORGANIZATION)
+ASKED = {"known holds": Asked(portions.FIND_PORTIONS, ids("hold", 1, 2), {"portion_pkey"})}
+
+@pytest.mark.parametrize("planned", PLANNED)
+async def test_…(cluster, worker_id, planned):
+    await ground.reads_what_it_needs(cluster, worker_id, ASKED, planned)
+"""
+
+import hashlib
+import re
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from types import ModuleType
+from uuid import UUID
+
+import asyncpg
+
+from admitone.kernel.driver import session_of
+from admitone.kernel.embedded import SUPERUSER
+from admitone.kernel.scope import Role
+from tests.architecture.statements import statements_of
+from tests.conftest import TEMPLATE, TestCluster, run_as_superuser
+
+PLANNED = ("empty", "analysed empty", "full", "analysed full")
+"""When the plan was made, and whether anybody had counted rows by then."""
+NOBODY = UUID(int=0)
+FIRST, LAST = f"'{UUID(int=0)}'", f"'{UUID(int=2**128 - 1)}'"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A statement, what is asked, and by which indexes it goes."""
+
+    statement: str
+    values: str
+    """Behind what the transaction binds."""
+    indexes: Collection[str]
+    most: int = 200
+    """Rows that it may look at to find what it is asked for."""
+    role: Role = Role.APP
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Tables, and how they are filled."""
+
+    name: str
+    tables: tuple[str, ...]
+    fill: str
+    organization: UUID
+    identity: UUID = NOBODY
+
+    async def reads_what_it_needs(
+        self, cluster: TestCluster, worker_id: str, asked: Mapping[str, Asked], planned: str
+    ) -> None:
+        url = f"admitone_{self.name}_{worker_id}"
+        async with AsyncExitStack() as stack:
+            await run_as_superuser(cluster.url("postgres", SUPERUSER), f"DROP DATABASE IF EXISTS {url}")
+            await run_as_superuser(cluster.url("postgres", SUPERUSER), f"CREATE DATABASE {url} TEMPLATE {TEMPLATE}")
+            owner = await asyncpg.connect(cluster.url(url, SUPERUSER))
+            stack.push_async_callback(owner.close)
+            for table in self.tables:  # Nobody counts behind our back: what was analysed is said by the test.
+                await owner.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = false)")
+            sessions = {}
+            for role in sorted({each.role for each in asked.values()}):
+                sessions[role] = await asyncpg.connect(cluster.url(url), server_settings=session_of(role))
+                stack.push_async_callback(sessions[role].close)
+                await sessions[role].execute(f"SET app.organization_id = '{self.organization}'")
+                await sessions[role].execute(f"SET app.identity_id = '{self.identity}'")
+            await self._plan(owner, sessions, asked, planned)
+            wrong = [said for what, each in asked.items() if (said := await self._complaint(sessions, what, each))]
+        assert wrong == [], "\n\n".join(wrong)
+
+    async def _plan(
+        self,
+        owner: asyncpg.Connection,
+        sessions: Mapping[Role, asyncpg.Connection],
+        asked: Mapping[str, Asked],
+        planned: str,
+    ) -> None:
+        for step in ("analysed empty", "empty", "fill", "analysed full", "full"):
+            if step == "fill":
+                await owner.execute(self.fill)
+            elif step.startswith("analysed") and step == planned:
+                await owner.execute(f"VACUUM ANALYZE {', '.join(self.tables)}")
+            elif planned.endswith(step):
+                for what, each in asked.items():
+                    await sessions[each.role].execute(f'PREPARE "{what}" AS {each.statement}')
+                    await self._run(sessions, what, each)
+
+    async def _run(self, sessions: Mapping[Role, asyncpg.Connection], what: str, each: Asked) -> str:
+        bound = {Role.APP: f"'{self.organization}'", Role.BUYER: f"'{self.identity}'"}.get(each.role, "")
+        values = ", ".join(part for part in (bound, each.values) if part)
+        said = f'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE "{what}"({values})'
+        async with sessions[each.role].transaction():
+            return "\n".join(row[0] for row in await sessions[each.role].fetch(said))
+
+    async def _complaint(self, sessions: Mapping[Role, asyncpg.Connection], what: str, each: Asked) -> str | None:
+        plan = await self._run(sessions, what, each)
+        goes_by = {*re.findall(r"(?:using|Bitmap Index Scan on) (\w+)", plan)}
+        read = rows_of(plan)
+        # Of the root: whoever finds nothing has not shown how it looks for it. What writes gives no rows by itself.
+        if goes_by == {*each.indexes} and 0 < max(read) <= each.most and "Seq Scan" not in plan:
+            return None
+        return f"{what} goes by {sorted(goes_by)}, and looks at {max(read)} rows:\n{plan}"
+
+
+def rows_of(plan: str) -> list[int]:
+    """What was looked at: of each step its rows and those that it threw away, in all its rounds."""
+    removed = [int(found) for found in re.findall(r"Rows Removed by (?:Join )?Filter: (\d+)", plan)]
+    read = [float(rows) * int(loops) for rows, loops in re.findall(r"rows=([\d.]+) loops=(\d+)", plan)]
+    return [*removed, *map(int, read)]
+
+
+def unproved(stores: Iterable[ModuleType], asked: Mapping[str, Asked]) -> set[str]:
+    """The statements of these stores that find or list something, and of which nobody has said how."""
+    proved = {each.statement for each in asked.values()}
+    return {
+        str(each)
+        for store in stores
+        for each in statements_of(store)
+        if each.module == store.__name__ and each.name.startswith(("FIND_", "LIST_")) and each.sql not in proved
+    }
+
+
+def ids(kind: str, *numbers: int) -> str:
+    return array("uuid", *(f"'{hashlib.md5(f'{kind}{number}'.encode()).hexdigest()}'" for number in numbers))
+
+
+def array(kind: str, *values: str) -> str:
+    return f"ARRAY[{', '.join(values)}]::{kind}[]"

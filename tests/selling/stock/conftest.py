@@ -1,0 +1,3 @@
+"""Every test of stock has a market of its own."""
+
+from tests.selling.stock.market import market as market
