@@ -23,13 +23,23 @@ from admitone.kernel.scope import Caller
 
 async def follow(tx: Tx, callers: Mapping[PaymentId, Caller]) -> dict[EntitlementId, Entitlement]:
     """The rights of these payments, as they stand now."""
-    rights = await store.list_of_payments(tx, callers) if callers else []
-    locked = await store.lock_entitlements(tx, rights, lambda each: each.id)
+    locked = await _lock_all(tx, callers)
     if not locked:
         return {}
     moves = await _moves(tx, locked.values(), callers)
     await write_moves(tx, moves)
     return locked | {each.after.id: each.after for each in moves}
+
+
+async def _lock_all(tx: Tx, payments: Collection[PaymentId]) -> dict[EntitlementId, Entitlement]:
+    """Also those that were given while we waited for others: whoever gave them may have taken one of them already."""
+    locked: dict[EntitlementId, Entitlement] = {}
+    fresh = await store.list_of_payments(tx, payments) if payments else []
+    while fresh:
+        locked |= await store.lock_entitlements(tx, fresh, lambda each: each.id)
+        seen = {*locked, *(each.id for each in fresh)}
+        fresh = [each for each in await store.list_of_payments(tx, payments) if each.id not in seen]
+    return locked
 
 
 async def find_strayed(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, list[EntitlementId]]:
