@@ -15,6 +15,7 @@ import timeit
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from statistics import median, quantiles
 
 from admitone.foundation.authority.api import MemberRole, Membership, Method, Opening, open_sessions
@@ -37,6 +38,7 @@ from bench.load import Connection, Plan, load
 from bench.server import ROOT, a_server
 
 PEOPLE = 5_000
+AT_ONCE = 1_000
 PAIRS = 150
 SPRAYED = 50_000
 SIGNING_IN = 50
@@ -78,10 +80,10 @@ async def seed_people(url: str, people: int = PEOPLE) -> list[str]:
     with KEYRING.wired(KeyRing({1: KEY})):
         async with Database(url) as database:
 
-            async def settle(tx: PeopleTx) -> list[str]:
+            async def settle(tx: PeopleTx, numbers: range) -> list[str]:
                 new = [
                     NewAccount(Caller(), Profile(person(n), None, Language.ENGLISH), hashed, is_verified=True)
-                    for n in range(people)
+                    for n in numbers
                 ]
                 identities = await accounts.create(tx, new)
                 opening = [
@@ -89,7 +91,11 @@ async def seed_people(url: str, people: int = PEOPLE) -> list[str]:
                 ]
                 return [opened.access_token for opened in await open_sessions(tx, opening)]
 
-            return await database.run(PeopleScope("bench"), settle)
+            tokens: list[str] = []
+            for first in range(0, people, AT_ONCE):
+                numbers = range(first, min(first + AT_ONCE, people))
+                tokens += await database.run(PeopleScope("bench"), partial(settle, numbers=numbers))
+            return tokens
 
 
 def person(number: int) -> str:
