@@ -77,8 +77,8 @@ LOCK_CAMPAIGNS = Lock(
 # The only statement that makes a campaign active: it was not before, and the money covers its cost (CPN-005, CPN-006).
 ACTIVATE = """
     UPDATE coupons.campaign AS c
-       SET state = 'ACTIVE', payment_id = v.payment_id, activated_at = $6::timestamptz, ends_at = $6::timestamptz + c.days * interval '24 hours',
-           due_at = v.due_at, watched_until = v.watched_until
+       SET state = 'ACTIVE', payment_id = v.payment_id, activated_at = $6::timestamptz,
+           ends_at = $6::timestamptz + c.days * interval '24 hours', due_at = v.due_at, watched_until = v.watched_until
       FROM unnest($2::uuid[], $3::uuid[], $4::bigint[], $5::text[], $7::timestamptz[], $8::timestamptz[])
         AS v(id, payment_id, paid_minor, currency, due_at, watched_until)
      WHERE c.organization_id = $1
