@@ -222,7 +222,7 @@ class Shop:
     async def age(self, made: dict[str, Any], by: timedelta) -> None:
         """As if the campaign had been activated so much earlier."""
         await self.superuser.execute(
-            "UPDATE coupons.campaign SET activated_at = activated_at - $2, ends_at = ends_at - $2, due_at = due_at - $2"
+            "UPDATE coupons.campaign SET activated_at = activated_at - $2::interval, ends_at = ends_at - $2::interval, due_at = due_at - $2::interval"
             " WHERE id = $1",
             self.uuid(made),
             by,
@@ -230,8 +230,8 @@ class Shop:
 
     async def age_tokens(self, made: dict[str, Any], by: timedelta) -> None:
         await self.superuser.execute(
-            "UPDATE coupons.token SET created_at = created_at - $2, expires_at = expires_at - $2,"
-            " redeemed_at = redeemed_at - $2 WHERE campaign_id = $1",
+            "UPDATE coupons.token SET created_at = created_at - $2::interval, expires_at = expires_at - $2::interval,"
+            " redeemed_at = redeemed_at - $2::interval WHERE campaign_id = $1",
             self.uuid(made),
             by,
         )
