@@ -116,29 +116,27 @@ CREATE FUNCTION coupons.forget(most integer, at timestamp with time zone) RETURN
 $$;
 ALTER FUNCTION coupons.forget(most integer, at timestamp with time zone) OWNER TO admitone_owner;
 
--- Name: know(uuid, bytea[], uuid[], timestamp with time zone[]); Type: FUNCTION; Schema: coupons; Owner: admitone_owner
-CREATE FUNCTION coupons.know(own uuid, digests bytea[], campaigns uuid[], ends timestamp with time zone[]) RETURNS SETOF bytea
+-- Name: know(uuid, bytea[], timestamp with time zone[]); Type: FUNCTION; Schema: coupons; Owner: admitone_owner
+CREATE FUNCTION coupons.know(own uuid, digests bytea[], ends timestamp with time zone[]) RETURNS SETOF bytea
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    INSERT INTO coupons.known_token (digest, merchant_id, campaign_id, expires_at)
-    SELECT v.digest, own, v.campaign_id, v.expires_at
-      FROM unnest(digests, campaigns, ends) AS v(digest, campaign_id, expires_at)
+    INSERT INTO coupons.known_token (digest, merchant_id, expires_at)
+    SELECT v.digest, own, v.expires_at
+      FROM unnest(digests, ends) AS v(digest, expires_at)
      ORDER BY v.digest
     RETURNING digest
 $$;
-ALTER FUNCTION coupons.know(own uuid, digests bytea[], campaigns uuid[], ends timestamp with time zone[]) OWNER TO admitone_owner;
+ALTER FUNCTION coupons.know(own uuid, digests bytea[], ends timestamp with time zone[]) OWNER TO admitone_owner;
 
--- Name: known(uuid, bytea[]); Type: FUNCTION; Schema: coupons; Owner: admitone_owner
-CREATE FUNCTION coupons.known(own uuid, digests bytea[], OUT digest bytea, OUT campaign_id uuid) RETURNS SETOF record
-    LANGUAGE sql STABLE SECURITY DEFINER
+-- Name: known(bytea[]); Type: FUNCTION; Schema: coupons; Owner: admitone_owner
+CREATE FUNCTION coupons.known(digests bytea[]) RETURNS SETOF bytea
+    LANGUAGE sql STABLE SECURITY DEFINER ROWS 10
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    SELECT k.digest, CASE WHEN k.merchant_id = own THEN k.campaign_id END
-      FROM coupons.known_token AS k
-     WHERE k.digest = ANY (digests)
+    SELECT k.digest FROM coupons.known_token AS k WHERE k.digest = ANY (digests)
 $$;
-ALTER FUNCTION coupons.known(own uuid, digests bytea[], OUT digest bytea, OUT campaign_id uuid) OWNER TO admitone_owner;
+ALTER FUNCTION coupons.known(digests bytea[]) OWNER TO admitone_owner;
 
 -- Name: add_partitions(timestamp with time zone, timestamp with time zone); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
 CREATE FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) RETURNS integer
@@ -746,7 +744,6 @@ ALTER TABLE coupons.campaign OWNER TO admitone_owner;
 CREATE TABLE coupons.known_token (
     digest bytea NOT NULL,
     merchant_id uuid NOT NULL,
-    campaign_id uuid NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     CONSTRAINT known_token_digest_check CHECK ((octet_length(digest) = 32))
 );
@@ -5492,13 +5489,13 @@ GRANT ALL ON FUNCTION authority.stopped(asking uuid, keys text[], at timestamp w
 REVOKE ALL ON FUNCTION coupons.forget(most integer, at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION coupons.forget(most integer, at timestamp with time zone) TO admitone_maintenance;
 
--- Name: FUNCTION know(own uuid, digests bytea[], campaigns uuid[], ends timestamp with time zone[]); Type: ACL; Schema: coupons; Owner: admitone_owner
-REVOKE ALL ON FUNCTION coupons.know(own uuid, digests bytea[], campaigns uuid[], ends timestamp with time zone[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION coupons.know(own uuid, digests bytea[], campaigns uuid[], ends timestamp with time zone[]) TO admitone_app;
+-- Name: FUNCTION know(own uuid, digests bytea[], ends timestamp with time zone[]); Type: ACL; Schema: coupons; Owner: admitone_owner
+REVOKE ALL ON FUNCTION coupons.know(own uuid, digests bytea[], ends timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION coupons.know(own uuid, digests bytea[], ends timestamp with time zone[]) TO admitone_app;
 
--- Name: FUNCTION known(own uuid, digests bytea[], OUT digest bytea, OUT campaign_id uuid); Type: ACL; Schema: coupons; Owner: admitone_owner
-REVOKE ALL ON FUNCTION coupons.known(own uuid, digests bytea[], OUT digest bytea, OUT campaign_id uuid) FROM PUBLIC;
-GRANT ALL ON FUNCTION coupons.known(own uuid, digests bytea[], OUT digest bytea, OUT campaign_id uuid) TO admitone_app;
+-- Name: FUNCTION known(digests bytea[]); Type: ACL; Schema: coupons; Owner: admitone_owner
+REVOKE ALL ON FUNCTION coupons.known(digests bytea[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION coupons.known(digests bytea[]) TO admitone_app;
 
 -- Name: FUNCTION add_partitions(since timestamp with time zone, until timestamp with time zone); Type: ACL; Schema: kernel; Owner: admitone_owner
 REVOKE ALL ON FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) FROM PUBLIC;

@@ -97,12 +97,10 @@ GRANT SELECT, INSERT ON coupons.token TO admitone_app;
 GRANT UPDATE (status, redeemed_at) ON coupons.token TO admitone_app;
 
 
--- REGISTRY: which digests were ever made, by whom, for which campaign: a code of another merchant is told from a guess, and
--- no two merchants have the same.
+-- REGISTRY: which digests were ever made: a code of another merchant is told from a guess, and no two are the same.
 CREATE TABLE coupons.known_token (
     digest      bytea       PRIMARY KEY CHECK (octet_length(digest) = 32),
     merchant_id uuid        NOT NULL,
-    campaign_id uuid        NOT NULL,
     expires_at  timestamptz NOT NULL
 );
 CREATE INDEX known_token_by_age ON coupons.known_token (expires_at);
@@ -112,28 +110,25 @@ ALTER TABLE coupons.known_token FORCE ROW LEVEL SECURITY;
 CREATE POLICY owner_by_function ON coupons.known_token TO admitone_owner USING (true) WITH CHECK (true);
 
 
-CREATE FUNCTION coupons.know(own uuid, digests bytea[], campaigns uuid[], ends timestamptz[]) RETURNS SETOF bytea
+CREATE FUNCTION coupons.know(own uuid, digests bytea[], ends timestamptz[]) RETURNS SETOF bytea
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    INSERT INTO coupons.known_token (digest, merchant_id, campaign_id, expires_at)
-    SELECT v.digest, own, v.campaign_id, v.expires_at
-      FROM unnest(digests, campaigns, ends) AS v(digest, campaign_id, expires_at)
+    INSERT INTO coupons.known_token (digest, merchant_id, expires_at)
+    SELECT v.digest, own, v.expires_at
+      FROM unnest(digests, ends) AS v(digest, expires_at)
      ORDER BY v.digest
     RETURNING digest
 $$;
-REVOKE EXECUTE ON FUNCTION coupons.know(uuid, bytea[], uuid[], timestamptz[]) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION coupons.know(uuid, bytea[], uuid[], timestamptz[]) TO admitone_app;
+REVOKE EXECUTE ON FUNCTION coupons.know(uuid, bytea[], timestamptz[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION coupons.know(uuid, bytea[], timestamptz[]) TO admitone_app;
 
 
--- Which of these were ever made, and of which campaign of this merchant; of another's nothing else is said. A guess and
--- a stranger's code cost the same.
-CREATE FUNCTION coupons.known(own uuid, digests bytea[], OUT digest bytea, OUT campaign_id uuid)
-RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    SELECT k.digest, CASE WHEN k.merchant_id = own THEN k.campaign_id END
-      FROM coupons.known_token AS k
-     WHERE k.digest = ANY (digests)
+-- Which of these were ever made, by whomever: nothing else is said. A guess and a stranger's code cost the same.
+CREATE FUNCTION coupons.known(digests bytea[]) RETURNS SETOF bytea
+LANGUAGE sql STABLE SECURITY DEFINER ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT k.digest FROM coupons.known_token AS k WHERE k.digest = ANY (digests)
 $$;
-REVOKE EXECUTE ON FUNCTION coupons.known(uuid, bytea[]) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION coupons.known(uuid, bytea[]) TO admitone_app;
+REVOKE EXECUTE ON FUNCTION coupons.known(bytea[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION coupons.known(bytea[]) TO admitone_app;
 
 
 -- Forgets what was over ninety days ago, as the tokens themselves are, the oldest first and at most so many: how many.

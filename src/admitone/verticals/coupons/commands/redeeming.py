@@ -1,8 +1,9 @@
 """Taking tokens.
 
-Promise (CPN-009, CPN-022, CPN-027): a token is redeemed once, whoever shows it how often where at once, because whoever
-redeems holds its campaign; the last redemption that a campaign has ends it in the same transaction, and of two who are
-about to take it one does. What is refused changes nothing.
+Promise (CPN-009, CPN-022, CPN-027): a token is redeemed once, whoever shows it how often where at once: whoever redeems
+holds its campaign, and what was redeemed while they waited for it they look at again. The last redemption that a
+campaign has ends it in the same statement, and of two who are about to take it one does. What is refused changes
+nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,14 +41,13 @@ class Verdict(msgspec.Struct, frozen=True):
 
 @command()
 async def redeem(tx: Tx, shown: Sequence[Showing]) -> list[Verdict]:
-    known = await token_store.find_known(tx, {each.digest for each in shown})
-    own = [each for each in shown if known.get(each.digest)]
-    held = await store.lock_campaigns(tx, own, lambda each: known[each.digest] or CampaignId.new())
-    till = Till(known, await token_store.find_by_digests(tx, {each.digest for each in own}), held)
+    tokens = await token_store.find_shown(tx, {each.digest for each in shown})
+    own = [each for each in shown if tokens.get(each.digest)]
+    held = await store.lock_campaigns(tx, own, lambda each: _campaign_of(tokens, each))
+    till = Till(tokens, held)
     verdicts = [till.decide(tx, each) for each in shown]
-    await token_store.redeem(tx, [each.id for _, each in till.taken])
     changed = [each for each in till.standing.values() if each != held[each.id]]
-    await store.count_redeemed(tx, [held[each.id] for each in changed], changed)
+    await token_store.redeem(tx, [each.id for _, each in till.taken], [held[each.id] for each in changed], changed)
     for caller, token in till.taken:
         tx.publish(caller, CouponRedeemed(campaign_id=token.campaign, token_id=token.id))
     for caller, campaign in till.ended:
@@ -59,12 +59,18 @@ async def redeem(tx: Tx, shown: Sequence[Showing]) -> list[Verdict]:
     return verdicts
 
 
+def _campaign_of(tokens: Mapping[bytes, Token | None], shown: Showing) -> CampaignId:
+    token = tokens[shown.digest]
+    assert token is not None
+    return token.campaign
+
+
 @dataclass
 class Till:
     """Decides one after another: the second who shows a token knows the first, and so do those after the last."""
 
-    known: Mapping[bytes, CampaignId | None]
-    tokens: dict[bytes, Token]
+    tokens: dict[bytes, Token | None]
+    """That are known; those of others are none."""
     standing: dict[CampaignId, Campaign]
     taken: list[tuple[Caller, Token]] = field(default_factory=list)
     ended: list[tuple[Caller, Campaign]] = field(default_factory=list)
@@ -75,7 +81,7 @@ class Till:
     def decide(self, tx: Tx, shown: Showing) -> Verdict:
         token = self.tokens.get(shown.digest)
         campaign = self.standing.get(token.campaign) if token else None
-        refusal = policy.why_not_redeem(shown.digest in self.known, token, campaign, tx.now)
+        refusal = policy.why_not_redeem(shown.digest in self.tokens, token, campaign, tx.now)
         if refusal is not None or token is None or campaign is None:
             return Verdict(tx.now, None, refusal, policy.is_strike(refusal, tx.now))
         self.tokens[shown.digest] = msgspec.structs.replace(token, status=TokenStatus.REDEEMED, redeemed_at=tx.now)

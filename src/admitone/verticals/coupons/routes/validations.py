@@ -80,9 +80,9 @@ validate = Contract(
 @validate.serves
 async def take_token(call: Call, request: ValidateRequest) -> ValidateAnswer:
     marks = _marks(call)
-    await call.batch(streaks.check, marks, scope=streaks.SCOPE)
+    has_failed = await call.batch(streaks.look, marks, scope=streaks.SCOPE)
     verdict = await call.batch(redeem, Showing(call.caller, digest_of(request.token)))
-    if result := _result(verdict):
+    if result := _result(verdict, has_failed=has_failed):
         await call.batch(streaks.record, tuple(Outcome(mark, result) for mark in marks), scope=streaks.SCOPE)
     if verdict.refusal is not None:
         raise verdict.refusal
@@ -102,7 +102,8 @@ def _marks(call: Call) -> tuple[Mark, ...]:
     return (Mark(streak, by_address(call.caller.address)), Mark(streak, whose))
 
 
-def _result(verdict: Verdict) -> Result | None:
+def _result(verdict: Verdict, *, has_failed: bool) -> Result | None:
+    """What is to be remembered: a success, if there is something to make up for."""
     if verdict.refusal is None:
-        return Result.SUCCEEDED
+        return Result.SUCCEEDED if has_failed else None
     return Result.FAILED if verdict.is_strike else None

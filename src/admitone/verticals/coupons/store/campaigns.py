@@ -90,21 +90,6 @@ ACTIVATE = """
 """
 
 
-COUNT_REDEEMED = """
-    UPDATE coupons.campaign AS c
-       SET redeemed = v.redeemed, state = v.state, ended_at = v.ended_at, ended_for = v.ended_for, due_at = v.due_at
-      FROM unnest($2::uuid[], $3::integer[], $4::integer[], $5::text[], $6::timestamptz[], $7::text[],
-                  $8::timestamptz[])
-        AS v(id, was, redeemed, state, ended_at, ended_for, due_at)
-     WHERE c.organization_id = $1
-       AND c.id = ANY($2::uuid[])
-       AND c.id = v.id
-       AND c.state = 'ACTIVE'
-       AND c.redeemed = v.was
-       AND c.ends_at > $9
-"""
-
-
 SEE_TO = """
     UPDATE coupons.campaign AS c
        SET state = v.state, ended_at = v.ended_at, ended_for = v.ended_for, due_at = v.due_at,
@@ -165,15 +150,6 @@ async def activate(tx: Tx, activated: Sequence[tuple[Campaign, int]]) -> None:
         )
         paid = [paid for _, paid in activated]
         await tx.execute_exactly(len(own), ACTIVATE, ids, payments, paid, currencies, tx.now, due, watched)
-
-
-async def count_redeemed(tx: Tx, before: Sequence[Campaign], after: Sequence[Campaign]) -> None:
-    if after:
-        [ids, redeemed, states, ended, reasons, due] = columns(
-            after, "id", "redeemed", "state", "ended_at", "ended_for", "due_at"
-        )
-        was = [each.redeemed for each in before]
-        await tx.execute_exactly(len(after), COUNT_REDEEMED, ids, was, redeemed, states, ended, reasons, due, tx.now)
 
 
 async def see_to(tx: Tx, before: Sequence[Campaign], after: Sequence[Campaign]) -> None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Sequence
 
-from admitone.kernel.db import Record, Tx
+from admitone.kernel.db import Overtaken, Record, Tx, WrongCount
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.statements import Insert, columns
-from admitone.verticals.coupons.model import CampaignId, Token, TokenId, TokenStatus, Whose
+from admitone.verticals.coupons.model import Campaign, CampaignId, Token, TokenId, TokenStatus, Whose
 
 COLUMNS = "id, campaign_id, identity_id, digest, key_version, status, created_at, expires_at, redeemed_at"
 
@@ -53,27 +53,50 @@ EXPIRE = """
 """
 
 
-KNOW = "SELECT coupons.know($1, $2::bytea[], $3::uuid[], $4::timestamptz[])"
-FIND_KNOWN = "SELECT digest, campaign_id FROM coupons.known($1, $2::bytea[])"
+KNOW = "SELECT coupons.know($1, $2::bytea[], $3::timestamptz[])"
 
 
-# After the campaigns are held: whoever redeems holds the campaign, so that nothing of these changes any more.
-FIND_BY_DIGESTS = f"""
-    SELECT {COLUMNS}
-      FROM coupons.token
-     WHERE organization_id = $1
-       AND digest = ANY($2::bytea[])
+# Whose they are is seen by what this organisation sees of them: of another's, that it is known and nothing else. One by
+# one, for the planner's sake.
+FIND_SHOWN = f"""
+    SELECT k.digest AS known, {", ".join(f"t.{each.strip()}" for each in COLUMNS.split(","))}
+      FROM coupons.known($2::bytea[]) AS k(digest)
+      LEFT JOIN LATERAL (SELECT {COLUMNS}
+                           FROM coupons.token
+                          WHERE organization_id = $1
+                            AND digest BETWEEN k.digest AND k.digest
+                          ORDER BY digest
+                          LIMIT 1) AS t ON true
 """  # noqa: S608, of constants
 
 
-# Exists, is this merchant's, is in time, was not used: all of it once more (CPN-027).
+# Exists, is this merchant's, is in time, was not used: all of it once more (CPN-027), and with it the campaign, whose
+# last redemption ends it.
 REDEEM = """
-    UPDATE coupons.token
-       SET status = 'REDEEMED', redeemed_at = $3
-     WHERE organization_id = $1
-       AND id = ANY($2::uuid[])
-       AND status = 'GENERATED'
-       AND expires_at > $3
+    WITH taken AS (
+        UPDATE coupons.token
+           SET status = 'REDEEMED', redeemed_at = $3
+         WHERE organization_id = $1
+           AND id = ANY($2::uuid[])
+           AND status = 'GENERATED'
+           AND expires_at > $3
+        RETURNING id
+    ), counted AS (
+        UPDATE coupons.campaign AS c
+           SET redeemed = v.redeemed, state = v.state, ended_at = v.ended_at, ended_for = v.ended_for,
+               due_at = v.due_at
+          FROM unnest($4::uuid[], $5::integer[], $6::integer[], $7::text[], $8::timestamptz[], $9::text[],
+                      $10::timestamptz[])
+            AS v(id, was, redeemed, state, ended_at, ended_for, due_at)
+         WHERE c.organization_id = $1
+           AND c.id = ANY($4::uuid[])
+           AND c.id = v.id
+           AND c.state = 'ACTIVE'
+           AND c.redeemed = v.was
+           AND c.ends_at > $3
+        RETURNING c.id
+    )
+    SELECT (SELECT count(*) FROM taken) AS taken, (SELECT count(*) FROM counted) AS counted
 """
 
 
@@ -83,7 +106,7 @@ async def insert_tokens(tx: Tx, tokens: Sequence[Token]) -> set[TokenId]:
     new = {TokenId(row["id"]) for row in await tx.insert_many(INSERT_TOKENS, ordered)}
     if new:
         made = [each for each in ordered if each.id in new]
-        await tx.fetch(KNOW, *columns(made, "digest", "campaign", "expires_at"))
+        await tx.fetch(KNOW, *columns(made, "digest", "expires_at"))
     return new
 
 
@@ -100,21 +123,25 @@ async def expire(tx: Tx, tokens: Collection[TokenId]) -> None:
         await tx.execute(EXPIRE, sorted(each.uuid for each in tokens), tx.now)
 
 
-async def find_known(tx: Tx, digests: Collection[bytes]) -> dict[bytes, CampaignId | None]:
-    """Those that were ever made; the campaign of those that are this organisation's."""
-    rows = await tx.fetch(FIND_KNOWN, sorted({*digests}))
-    return {row["digest"]: CampaignId(row["campaign_id"]) if row["campaign_id"] else None for row in rows}
+async def find_shown(tx: Tx, digests: Collection[bytes]) -> dict[bytes, Token | None]:
+    """Those that were ever made; none for another merchant's."""
+    rows = await tx.fetch(FIND_SHOWN, sorted({*digests}))
+    return {row["known"]: token_of(row) if row["id"] else None for row in rows}
 
 
-async def find_by_digests(tx: Tx, digests: Collection[bytes]) -> dict[bytes, Token]:
-    rows = await tx.fetch(FIND_BY_DIGESTS, sorted({*digests})) if digests else []
-    return {row["digest"]: token_of(row) for row in rows}
-
-
-async def redeem(tx: Tx, tokens: Collection[TokenId]) -> None:
-    # Policy said yes already. The guards repeat it, so that a bug above can refuse but never give twice.
-    if tokens:
-        await tx.execute_exactly(len(tokens), REDEEM, sorted(each.uuid for each in tokens), tx.now)
+async def redeem(tx: Tx, tokens: Collection[TokenId], before: Sequence[Campaign], after: Sequence[Campaign]) -> None:
+    """These tokens, of campaigns that are held and were so before. Policy said yes already; the guards repeat it, so
+    that a bug above can refuse but never give twice."""
+    if not tokens:
+        return
+    [ids, *became] = columns(after, "id", "redeemed", "state", "ended_at", "ended_for", "due_at")
+    was = [each.redeemed for each in before]
+    own = sorted(each.uuid for each in tokens)
+    [row] = await tx.fetch(REDEEM, own, tx.now, ids, was, *became)
+    if row["taken"] != len(own):
+        raise Overtaken  # One was taken while its campaign was waited for: looked at again, it is redeemed.
+    if row["counted"] != len(ids):
+        raise WrongCount(f"{row['counted']} campaigns counted instead of {len(ids)}")
 
 
 def token_of(row: Record) -> Token:
