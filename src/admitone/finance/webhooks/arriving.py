@@ -4,9 +4,9 @@ from typing import Final
 
 import msgspec
 
-from admitone.finance.gateways.api import Account, Envelope, UnknownStatus
+from admitone.finance.gateways.api import Envelope, ProviderEvent
 from admitone.finance.gateways.port import Gateway
-from admitone.finance.webhooks.model import ACCOUNT_UPDATED, Word
+from admitone.finance.webhooks.model import Word
 from admitone.kernel.errors import Malformed
 
 LARGEST_EVENT_BYTES: Final = 256 * 1024
@@ -24,12 +24,9 @@ def bounded(envelope: Envelope) -> Envelope:
     return envelope
 
 
-def account_in(gateway: Gateway, envelope: Envelope, payload: bytes) -> Account | None:
-    """Of the one type whose owner must be clear before it is acknowledged. In a state for which we have no word it is
-    kept like any other event: whoever resolves it puts it before a person."""
-    if envelope.type != ACCOUNT_UPDATED:
-        return None
+def meaning_of(gateway: Gateway, envelope: Envelope, payload: bytes) -> ProviderEvent | None:
+    """Nothing, if we cannot tell: it is kept like any other event, and whoever resolves it puts it before a person."""
     try:
-        return gateway.read(payload, envelope.source).account
-    except UnknownStatus:
+        return gateway.read(payload, envelope.source)
+    except Exception:  # noqa: BLE001, whatever is wrong with it, it is theirs to tell and ours to keep
         return None

@@ -65,12 +65,17 @@ class Arrival(msgspec.Struct, frozen=True):
     provider: Provider
     envelope: Envelope
     payload: bytes
-    account: Account | None = None
-    """Of `account.updated`."""
+    event: ProviderEvent | None = None
+    """What it means, where we can tell."""
 
     @property
     def name(self) -> Name:
         return (self.envelope.source, self.envelope.id)
+
+    @property
+    def account(self) -> Account | None:
+        """Of `account.updated`."""
+        return self.event.account if self.event and self.envelope.type == ACCOUNT_UPDATED else None
 
 
 class Acknowledged(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ from typing import Final
 from admitone.finance.gateways.api import Ability, EventPage, Refused
 from admitone.finance.gateways.port import GATEWAYS, Gateway
 from admitone.finance.webhooks import store
-from admitone.finance.webhooks.arriving import LARGEST_EVENT_BYTES, account_in, bounded
+from admitone.finance.webhooks.arriving import LARGEST_EVENT_BYTES, bounded, meaning_of
 from admitone.finance.webhooks.commands.receiving import receive
 from admitone.finance.webhooks.errors import AccountUnresolved
 from admitone.finance.webhooks.model import PLATFORM, Arrival, Cursor
@@ -72,13 +72,13 @@ def _arrival(gateway: Gateway, caller: Caller, payload: bytes) -> Arrival | None
         return None
     try:
         envelope = bounded(gateway.open_envelope(payload, gateway.provider.value))
-        account = account_in(gateway, envelope, payload)
     except Malformed:
         logger().error("webhook.listed_malformed", source=gateway.provider.value)
         return None
     if envelope.livemode != gateway.livemode:
         return None
-    return Arrival(Caller(causation_id=caller.causation_id), gateway.provider, envelope, payload, account)
+    event = meaning_of(gateway, envelope, payload)
+    return Arrival(Caller(causation_id=caller.causation_id), gateway.provider, envelope, payload, event)
 
 
 async def _take_in(desk: Desk, arrival: Arrival) -> None:

@@ -1,7 +1,8 @@
 """Keeping what arrived (unification (d), steps 4 to 7).
 
 Promise: the receipt, its sealed payload and its job commit together or not at all, so that whoever is acknowledged is
-dealt with; of an event that comes twice, in one batch or years apart, there is one of each. An account that is not
+dealt with; of an event that comes twice, in one batch or years apart, there is one of each. Whose event it is, if that
+is clear already, is found out here too, and its job is its organisation's at once. An account that is not
 clearly one organisation's is not acknowledged at all (FIN-022): it is kept, and looked at anew when it comes again.
 """
 
@@ -12,6 +13,7 @@ from admitone.finance.payments.api import find_owners
 from admitone.finance.webhooks import store
 from admitone.finance.webhooks.errors import AccountUnresolved
 from admitone.finance.webhooks.facts import WebhookReceived
+from admitone.finance.webhooks.handlers.looking import Heard, hand_over, look
 from admitone.finance.webhooks.handlers.mourning import tell_of
 from admitone.finance.webhooks.handlers.resolving import resolve
 from admitone.finance.webhooks.model import (
@@ -23,7 +25,7 @@ from admitone.finance.webhooks.model import (
     ReceiptState,
     Received,
 )
-from admitone.finance.webhooks.policy import is_clear
+from admitone.finance.webhooks.policy import Whose, is_clear
 from admitone.finance.webhooks.store import NewReceipt
 from admitone.kernel import failpoints
 from admitone.kernel.commands import command
@@ -40,9 +42,10 @@ async def receive(tx: Tx, arrivals: Sequence[Arrival]) -> list[Acknowledged | Re
     """In the platform's scope: each event once, whoever brings it."""
     first = {each.name: each for each in reversed(arrivals)}
     unclear = await _find_unclear(tx, first)
-    ids = map(ReceiptId, ids_at(tx.now, len(first)))
+    ids = dict(zip(first, map(ReceiptId, ids_at(tx.now, len(first))), strict=True))
+    whose = await _look(tx, first, ids, unclear)
     fresh = await store.insert_receipts(
-        tx, [_receipt(own, each, unclear, tx) for own, each in zip(ids, first.values(), strict=True)]
+        tx, [_receipt(ids[name], each, _state(name, whose, unclear), tx) for name, each in first.items()]
     )
     new = {each.arrival.name for each in fresh}
     known = await store.find_by_name(tx, [name for name in first if name not in new])
@@ -50,7 +53,8 @@ async def receive(tx: Tx, arrivals: Sequence[Arrival]) -> list[Acknowledged | Re
     unclear -= {name for name, row in known.items() if row["state"] in (ReceiptState.PROCESSED, ReceiptState.IGNORED)}
     turns = await _turns(tx, known, unclear)
     failpoints.reach("webhooks.before_enqueue")
-    jobs = [_job(each.id, each.arrival, 0) for each in fresh if each.arrival.name not in unclear]
+    await hand_over(tx, [answer for name in new if (answer := whose.get(name))])
+    jobs = [_job(ids[name], first[name], 0) for name in new if name not in whose and name not in unclear]
     await enqueue(tx, [*jobs, *(_job(ReceiptId(known[name]["id"]), first[name], turn) for name, turn in turns.items())])
     for each in fresh:
         tx.publish(each.arrival.caller, _told(each))
@@ -58,6 +62,28 @@ async def receive(tx: Tx, arrivals: Sequence[Arrival]) -> list[Acknowledged | Re
         rows = await store.find_receipts(tx, [each.id.uuid for each in fresh] + [row["id"] for row in known.values()])
         await tell_of(tx, [row for row in rows if row["state"] == ReceiptState.ORG_UNRESOLVED])
     return [_outcome(each, first, new, unclear) for each in arrivals]
+
+
+async def _look(
+    tx: Tx, arrivals: Mapping[Name, Arrival], ids: Mapping[Name, ReceiptId], unclear: set[Name]
+) -> dict[Name, tuple[Heard, Whose] | None]:
+    """Whose they are, where that is clear at once, or nothing, where nobody need hear of it. The others are looked at
+    by a job, which has the time to wait for what may only be early."""
+    heard = {
+        name: Heard(ids[name], each.provider, each.event, each.caller, store.key_of(*name, 0))
+        for name, each in arrivals.items()
+        if each.event and name not in unclear
+    }
+    looked = zip(heard.items(), await look(tx, list(heard.values())), strict=True)
+    return {
+        name: (each, answer) if answer else None for (name, each), answer in looked if not isinstance(answer, Refusal)
+    }
+
+
+def _state(name: Name, whose: Mapping[Name, object], unclear: set[Name]) -> ReceiptState:
+    if name in unclear:
+        return ReceiptState.ORG_UNRESOLVED
+    return ReceiptState.IGNORED if name in whose and whose[name] is None else ReceiptState.RECEIVED
 
 
 def _outcome(
@@ -83,10 +109,10 @@ async def _find_unclear(tx: Tx, arrivals: Mapping[Name, Arrival]) -> set[Name]:
     return unclear
 
 
-def _receipt(own: ReceiptId, arrival: Arrival, unclear: set[Name], tx: Tx) -> NewReceipt:
-    if arrival.name in unclear:
-        return NewReceipt(own, arrival, tx.now, ReceiptState.ORG_UNRESOLVED, UNCLEAR, tx.now)
-    return NewReceipt(own, arrival, tx.now)
+def _receipt(own: ReceiptId, arrival: Arrival, state: ReceiptState, tx: Tx) -> NewReceipt:
+    if state is ReceiptState.RECEIVED:
+        return NewReceipt(own, arrival, tx.now)
+    return NewReceipt(own, arrival, tx.now, state, UNCLEAR if state is ReceiptState.ORG_UNRESOLVED else None, tx.now)
 
 
 async def _turns(tx: Tx, known: Mapping[Name, Record], unclear: set[Name]) -> dict[Name, int]:

@@ -13,7 +13,7 @@ import msgspec
 
 from admitone.finance.gateways.api import Envelope
 from admitone.finance.gateways.port import GATEWAYS, Gateway, Renewing
-from admitone.finance.webhooks.arriving import LARGEST_EVENT_BYTES, account_in, bounded
+from admitone.finance.webhooks.arriving import LARGEST_EVENT_BYTES, bounded, meaning_of
 from admitone.finance.webhooks.commands.receiving import receive
 from admitone.finance.webhooks.errors import AccountUnresolved, InvalidSignature, LivemodeMismatch
 from admitone.finance.webhooks.model import PLATFORM, Arrival
@@ -66,8 +66,8 @@ async def take_in(call: Call) -> Ack:
     gateway, envelope = await _verified(call)
     if envelope.livemode != gateway.livemode:
         raise LivemodeMismatch()
-    account = account_in(gateway, envelope, call.body)
-    arrival = Arrival(call.caller, gateway.provider, envelope, call.body, account)
+    event = meaning_of(gateway, envelope, call.body)
+    arrival = Arrival(call.caller, gateway.provider, envelope, call.body, event)
     kept = await call.batch(receive, arrival, scope=PLATFORM)
     return Ack(status="ACK", stripe_event_id=kept.event, idempotency_hit=kept.duplicate)
 
