@@ -1,11 +1,14 @@
-"""What became of campaigns, for whoever watches. Nobody is named."""
+"""What became of campaigns, for whoever watches. Nobody is named.
+
+That a token was redeemed is its own row: nobody hears of each, and to tell it would cost as much as to take it.
+"""
 
 from datetime import datetime
 from typing import Final
 
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.facts import Fact
-from admitone.verticals.coupons.model import CampaignId, TokenId
+from admitone.verticals.coupons.model import CampaignId
 
 
 class CampaignFact(Fact, frozen=True):
@@ -51,16 +54,9 @@ class CampaignEarned(CampaignFact, frozen=True):
     currency: str
 
 
-class CouponRedeemed(CampaignFact, frozen=True):
-    name = "coupon.redeemed"
-
-    token_id: TokenId
-
-
 FACTS: Final[tuple[type[Fact], ...]] = (
     CampaignCreated,
     CampaignActivated,
     CampaignEnded,
     CampaignEarned,
-    CouponRedeemed,
 )

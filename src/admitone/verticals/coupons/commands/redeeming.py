@@ -17,8 +17,8 @@ from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.scope import Caller
 from admitone.verticals.coupons import policy
-from admitone.verticals.coupons.facts import CampaignEnded, CouponRedeemed
-from admitone.verticals.coupons.model import Campaign, CampaignId, CampaignState, Token, TokenStatus
+from admitone.verticals.coupons.facts import CampaignEnded
+from admitone.verticals.coupons.model import Campaign, CampaignId, CampaignState, Token, TokenId, TokenStatus
 from admitone.verticals.coupons.store import campaigns as store
 from admitone.verticals.coupons.store import tokens as token_store
 
@@ -47,9 +47,7 @@ async def redeem(tx: Tx, shown: Sequence[Showing]) -> list[Verdict]:
     till = Till(tokens, held)
     verdicts = [till.decide(tx, each) for each in shown]
     changed = [each for each in till.standing.values() if each != held[each.id]]
-    await token_store.redeem(tx, [each.id for _, each in till.taken], [held[each.id] for each in changed], changed)
-    for caller, token in till.taken:
-        tx.publish(caller, CouponRedeemed(campaign_id=token.campaign, token_id=token.id))
+    await token_store.redeem(tx, till.taken, [held[each.id] for each in changed], changed)
     for caller, campaign in till.ended:
         assert campaign.ended_for is not None
         tx.publish(
@@ -72,7 +70,7 @@ class Till:
     tokens: dict[bytes, Token | None]
     """That are known; those of others are none."""
     standing: dict[CampaignId, Campaign]
-    taken: list[tuple[Caller, Token]] = field(default_factory=list)
+    taken: list[TokenId] = field(default_factory=list)
     ended: list[tuple[Caller, Campaign]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -85,7 +83,7 @@ class Till:
         if refusal is not None or token is None or campaign is None:
             return Verdict(tx.now, None, refusal, policy.is_strike(refusal, tx.now))
         self.tokens[shown.digest] = msgspec.structs.replace(token, status=TokenStatus.REDEEMED, redeemed_at=tx.now)
-        self.taken.append((shown.caller, token))
+        self.taken.append(token.id)
         after = _after(campaign, tx.now)
         if after.state is CampaignState.ENDED:
             self.ended.append((shown.caller, after))
