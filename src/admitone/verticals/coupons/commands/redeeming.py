@@ -1,12 +1,11 @@
 """Taking tokens.
 
 Promise (CPN-009, CPN-022, CPN-027): a token is redeemed once, whoever shows it how often where at once: whoever redeems
-holds its campaign, and what was redeemed while they waited for it they look at again. The last redemption that a
-campaign has ends it in the same statement, and of two who are about to take it one does. What is refused changes
-nothing.
+holds it and its campaign. The last redemption that a campaign has ends it in the same statement, and of two who are
+about to take it one does. What is refused changes nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -19,7 +18,6 @@ from admitone.kernel.scope import Caller
 from admitone.verticals.coupons import policy
 from admitone.verticals.coupons.facts import CampaignEnded
 from admitone.verticals.coupons.model import Campaign, CampaignId, CampaignState, Token, TokenId, TokenStatus
-from admitone.verticals.coupons.store import campaigns as store
 from admitone.verticals.coupons.store import tokens as token_store
 
 
@@ -41,10 +39,9 @@ class Verdict(msgspec.Struct, frozen=True):
 
 @command()
 async def redeem(tx: Tx, shown: Sequence[Showing]) -> list[Verdict]:
-    tokens = await token_store.find_shown(tx, {each.digest for each in shown})
-    own = [each for each in shown if tokens.get(each.digest)]
-    held = await store.lock_campaigns(tx, own, lambda each: _campaign_of(tokens, each))
-    till = Till(tokens, held)
+    tokens, held = await token_store.lock_shown(tx, shown, lambda each: each.digest)
+    strange = {each.digest for each in shown} - tokens.keys()
+    till = Till(tokens, held, await token_store.find_known(tx, strange))
     verdicts = [till.decide(tx, each) for each in shown]
     changed = [each for each in till.standing.values() if each != held[each.id]]
     await token_store.redeem(tx, till.taken, [held[each.id] for each in changed], changed)
@@ -57,19 +54,14 @@ async def redeem(tx: Tx, shown: Sequence[Showing]) -> list[Verdict]:
     return verdicts
 
 
-def _campaign_of(tokens: Mapping[bytes, Token | None], shown: Showing) -> CampaignId:
-    token = tokens[shown.digest]
-    assert token is not None
-    return token.campaign
-
-
 @dataclass
 class Till:
     """Decides one after another: the second who shows a token knows the first, and so do those after the last."""
 
-    tokens: dict[bytes, Token | None]
-    """That are known; those of others are none."""
+    tokens: dict[bytes, Token]
     standing: dict[CampaignId, Campaign]
+    elsewhere: Collection[bytes]
+    """Tokens of other merchants."""
     taken: list[TokenId] = field(default_factory=list)
     ended: list[tuple[Caller, Campaign]] = field(default_factory=list)
 
@@ -79,7 +71,7 @@ class Till:
     def decide(self, tx: Tx, shown: Showing) -> Verdict:
         token = self.tokens.get(shown.digest)
         campaign = self.standing.get(token.campaign) if token else None
-        refusal = policy.why_not_redeem(shown.digest in self.tokens, token, campaign, tx.now)
+        refusal = policy.why_not_redeem(token is not None or shown.digest in self.elsewhere, token, campaign, tx.now)
         if refusal is not None or token is None or campaign is None:
             return Verdict(tx.now, None, refusal, policy.is_strike(refusal, tx.now))
         self.tokens[shown.digest] = msgspec.structs.replace(token, status=TokenStatus.REDEEMED, redeemed_at=tx.now)

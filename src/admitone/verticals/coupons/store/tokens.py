@@ -1,11 +1,13 @@
 """Tokens, by their digests."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeVar
 
-from admitone.kernel.db import Overtaken, Record, Tx, WrongCount
+from admitone.kernel.db import Record, Tx, WrongCount
 from admitone.kernel.ids import IdentityId
-from admitone.kernel.statements import Insert, columns
+from admitone.kernel.statements import Insert, Lock, columns
 from admitone.verticals.coupons.model import Campaign, CampaignId, Token, TokenId, TokenStatus, Whose
+from admitone.verticals.coupons.store import campaigns
 
 COLUMNS = "id, campaign_id, identity_id, digest, key_version, status, created_at, expires_at, redeemed_at"
 
@@ -56,18 +58,27 @@ EXPIRE = """
 KNOW = "SELECT coupons.know($1, $2::bytea[], $3::timestamptz[])"
 
 
-# Whose they are is seen by what this organisation sees of them: of another's, that it is known and nothing else. One by
-# one, for the planner's sake.
-FIND_SHOWN = f"""
-    SELECT k.digest AS known, {", ".join(f"t.{each.strip()}" for each in COLUMNS.split(","))}
-      FROM coupons.known($2::bytea[]) AS k(digest)
-      LEFT JOIN LATERAL (SELECT {COLUMNS}
-                           FROM coupons.token
-                          WHERE organization_id = $1
-                            AND digest BETWEEN k.digest AND k.digest
-                          ORDER BY digest
-                          LIMIT 1) AS t ON true
-"""  # noqa: S608, of constants
+# Those that are this merchant's, with their campaigns: both are held. The campaigns in their order, which is that of
+# everybody; a token is nobody's but its campaign's.
+LOCK_SHOWN = Lock(
+    f"""
+    SELECT {", ".join(f"t.{each.strip()} AS t_{each.strip()}" for each in COLUMNS.split(","))}, t.digest AS shown,
+           {", ".join(f"c.{each.strip()}" for each in campaigns.COLUMNS.split(","))}
+      FROM coupons.token AS t
+      JOIN coupons.campaign AS c
+        ON c.organization_id = t.organization_id
+       AND c.id = t.campaign_id
+     WHERE t.organization_id = $1
+       AND c.organization_id = $1
+       AND t.digest = ANY($2::bytea[])
+     ORDER BY c.id, t.id
+""",  # noqa: S608, of constants
+    key="shown",
+)
+
+
+# Of those that are not. $1 is said to nobody: whose they are makes no difference.
+FIND_KNOWN = "SELECT k.digest FROM coupons.known($2::bytea[]) AS k(digest) WHERE $1::uuid IS NOT NULL"
 
 
 # Exists, is this merchant's, is in time, was not used: all of it once more (CPN-027), and with it the campaign, whose
@@ -123,36 +134,45 @@ async def expire(tx: Tx, tokens: Collection[TokenId]) -> None:
         await tx.execute(EXPIRE, sorted(each.uuid for each in tokens), tx.now)
 
 
-async def find_shown(tx: Tx, digests: Collection[bytes]) -> dict[bytes, Token | None]:
-    """Those that were ever made; none for another merchant's."""
-    rows = await tx.fetch(FIND_SHOWN, sorted({*digests}))
-    return {row["known"]: token_of(row) if row["id"] else None for row in rows}
+Shown = TypeVar("Shown")
+
+
+async def lock_shown(
+    tx: Tx, shown: Sequence[Shown], digest: Callable[[Shown], bytes]
+) -> tuple[dict[bytes, Token], dict[CampaignId, Campaign]]:
+    """Those of them that are this merchant's, and their campaigns, held until the end."""
+    rows = await tx.lock(LOCK_SHOWN, shown, digest)
+    held = {CampaignId(row["id"]): campaigns.campaign_of(row) for row in rows.values()}
+    return {own: token_of(row, "t_") for own, row in rows.items()}, held
+
+
+async def find_known(tx: Tx, digests: Collection[bytes]) -> set[bytes]:
+    """Those that somebody ever made, whoever it was."""
+    return {row["digest"] for row in await tx.fetch(FIND_KNOWN, sorted({*digests}))} if digests else set()
 
 
 async def redeem(tx: Tx, tokens: Collection[TokenId], before: Sequence[Campaign], after: Sequence[Campaign]) -> None:
-    """These tokens, of campaigns that are held and were so before. Policy said yes already; the guards repeat it, so
-    that a bug above can refuse but never give twice."""
+    """These tokens, of campaigns that were so before; all of them are held. Policy said yes already; the guards repeat
+    it, so that a bug above can refuse but never give twice."""
     if not tokens:
         return
     [ids, *became] = columns(after, "id", "redeemed", "state", "ended_at", "ended_for", "due_at")
     was = [each.redeemed for each in before]
     own = sorted(each.uuid for each in tokens)
     [row] = await tx.fetch(REDEEM, own, tx.now, ids, was, *became)
-    if row["taken"] != len(own):
-        raise Overtaken  # One was taken while its campaign was waited for: looked at again, it is redeemed.
-    if row["counted"] != len(ids):
-        raise WrongCount(f"{row['counted']} campaigns counted instead of {len(ids)}")
+    if (row["taken"], row["counted"]) != (len(own), len(ids)):
+        raise WrongCount(f"{row['taken']} tokens taken instead of {len(own)}, {row['counted']} campaigns counted")
 
 
-def token_of(row: Record) -> Token:
+def token_of(row: Record, prefix: str = "") -> Token:
     return Token(
-        id=TokenId(row["id"]),
-        campaign=CampaignId(row["campaign_id"]),
-        holder=IdentityId(row["identity_id"]),
-        digest=row["digest"],
-        key_version=row["key_version"],
-        status=TokenStatus(row["status"]),
-        created_at=row["created_at"],
-        expires_at=row["expires_at"],
-        redeemed_at=row["redeemed_at"],
+        id=TokenId(row[f"{prefix}id"]),
+        campaign=CampaignId(row[f"{prefix}campaign_id"]),
+        holder=IdentityId(row[f"{prefix}identity_id"]),
+        digest=row[f"{prefix}digest"],
+        key_version=row[f"{prefix}key_version"],
+        status=TokenStatus(row[f"{prefix}status"]),
+        created_at=row[f"{prefix}created_at"],
+        expires_at=row[f"{prefix}expires_at"],
+        redeemed_at=row[f"{prefix}redeemed_at"],
     )
