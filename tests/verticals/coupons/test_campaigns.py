@@ -6,7 +6,6 @@ from typing import Any
 import asyncpg
 import pytest
 
-from admitone.finance.gateways.sandbox.faults import Forgery
 from admitone.finance.payments.model import Reason, ReceiptState
 from admitone.kernel.scope import Caller
 from admitone.verticals.coupons.commands.earning import see_to
@@ -148,8 +147,7 @@ async def test_a_webhook_that_is_repeated_activates_once(shop: Shop):
 
 
 @pytest.mark.covers("CPN-008")
-@pytest.mark.parametrize("forgery", [each for each in Forgery if each is not Forgery.NONE], ids=str)
-async def test_a_forged_webhook_is_refused_and_does_nothing(shop: Shop, forgery: Forgery):
+async def test_a_forged_webhook_is_refused_and_does_nothing(shop: Shop):
     made = await shop.made()
     shop.world.simulator.act("pay", await shop.charge(made))
     due = await shop.deliveries()
@@ -159,7 +157,7 @@ async def test_a_forged_webhook_is_refused_and_does_nothing(shop: Shop, forgery:
         async with shop.from_elsewhere() as client:
             for content, headers in ((body, dict(each.headers)), (each.body, signature), (each.body, {})):
                 answer = await client.post("/webhooks/payment", content=content, headers=headers)
-                assert answer.status_code == 400, (forgery, answer.text)
+                assert answer.status_code == 400, answer.text
     await shop.work()
     assert (await shop.find(made)).state is CampaignState.PENDING_PAYMENT
 

@@ -203,7 +203,6 @@ async def test_fifty_who_take_one_token_at_once(shop: Shop):
     answers = await asyncio.gather(*(shop.validate(token, each) for each in staff))
     assert sorted(each.status_code for each in answers) == [200] + [409] * 49
     assert (await shop.find(made)).redeemed == 1
-    assert await shop.superuser.fetchval("SELECT count(*) FROM kernel.streak WHERE ends_at > now()") is not None
     for each in staff[:3]:
         assert (await shop.validate(await shop.token(made), each)).status_code == 200
 
