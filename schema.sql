@@ -2,6 +2,10 @@
 CREATE SCHEMA authority;
 ALTER SCHEMA authority OWNER TO admitone_owner;
 
+-- Name: coupons; Type: SCHEMA; Schema: -; Owner: admitone_owner
+CREATE SCHEMA coupons;
+ALTER SCHEMA coupons OWNER TO admitone_owner;
+
 -- Name: disputes; Type: SCHEMA; Schema: -; Owner: admitone_owner
 CREATE SCHEMA disputes;
 ALTER SCHEMA disputes OWNER TO admitone_owner;
@@ -92,6 +96,47 @@ CREATE FUNCTION authority.stopped(asking uuid, keys text[], at timestamp with ti
                       AND s.key = k.key AND s.expires_at > at)
 $$;
 ALTER FUNCTION authority.stopped(asking uuid, keys text[], at timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: forget(integer, timestamp with time zone); Type: FUNCTION; Schema: coupons; Owner: admitone_owner
+CREATE FUNCTION coupons.forget(most integer, at timestamp with time zone) RETURNS bigint
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    WITH gone AS (
+        DELETE FROM coupons.known_token
+         WHERE digest IN (SELECT k.digest
+                            FROM coupons.known_token AS k
+                           WHERE k.expires_at < at - interval '90 days'
+                           ORDER BY k.expires_at
+                           LIMIT most
+                             FOR UPDATE SKIP LOCKED)
+        RETURNING digest
+    )
+    SELECT count(*) FROM gone
+$$;
+ALTER FUNCTION coupons.forget(most integer, at timestamp with time zone) OWNER TO admitone_owner;
+
+-- Name: know(uuid, bytea[], timestamp with time zone[]); Type: FUNCTION; Schema: coupons; Owner: admitone_owner
+CREATE FUNCTION coupons.know(own uuid, digests bytea[], ends timestamp with time zone[]) RETURNS SETOF bytea
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    INSERT INTO coupons.known_token (digest, merchant_id, expires_at)
+    SELECT v.digest, own, v.expires_at
+      FROM unnest(digests, ends) AS v(digest, expires_at)
+     ORDER BY v.digest
+    RETURNING digest
+$$;
+ALTER FUNCTION coupons.know(own uuid, digests bytea[], ends timestamp with time zone[]) OWNER TO admitone_owner;
+
+-- Name: known(bytea[]); Type: FUNCTION; Schema: coupons; Owner: admitone_owner
+CREATE FUNCTION coupons.known(digests bytea[]) RETURNS SETOF bytea
+    LANGUAGE sql STABLE SECURITY DEFINER ROWS 10
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT k.digest FROM coupons.known_token AS k WHERE k.digest = ANY (digests)
+$$;
+ALTER FUNCTION coupons.known(digests bytea[]) OWNER TO admitone_owner;
 
 -- Name: add_partitions(timestamp with time zone, timestamp with time zone); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
 CREATE FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) RETURNS integer
@@ -638,6 +683,93 @@ CREATE TABLE authority.switch (
 );
 ALTER TABLE ONLY authority.switch FORCE ROW LEVEL SECURITY;
 ALTER TABLE authority.switch OWNER TO admitone_owner;
+
+-- Name: campaign; Type: TABLE; Schema: coupons; Owner: admitone_owner
+CREATE TABLE coupons.campaign (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    days integer NOT NULL,
+    weeks integer NOT NULL,
+    weekly_fee_minor bigint NOT NULL,
+    cost_minor bigint NOT NULL,
+    currency text NOT NULL,
+    redemption_limit integer NOT NULL,
+    redeemed integer DEFAULT 0 NOT NULL,
+    state text NOT NULL,
+    identity_id uuid NOT NULL,
+    key text NOT NULL,
+    request_hash bytea NOT NULL,
+    payment_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    activated_at timestamp with time zone,
+    ends_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    ended_for text,
+    earned_weeks integer DEFAULT 0 NOT NULL,
+    earned_minor bigint DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone,
+    watched_until timestamp with time zone NOT NULL,
+    divergence text,
+    CONSTRAINT campaign_check CHECK ((weeks = ((days + 6) / 7))),
+    CONSTRAINT campaign_check1 CHECK ((cost_minor = (weekly_fee_minor * weeks))),
+    CONSTRAINT campaign_check10 CHECK (((state = 'ENDED'::text) = (ended_for IS NOT NULL))),
+    CONSTRAINT campaign_check11 CHECK (((ended_for <> 'OVER'::text) OR (ended_at >= ends_at))),
+    CONSTRAINT campaign_check12 CHECK ((((ended_for = 'EXHAUSTED'::text) IS NOT TRUE) OR (redeemed = redemption_limit))),
+    CONSTRAINT campaign_check13 CHECK (((state <> 'ACTIVE'::text) OR (redeemed < redemption_limit))),
+    CONSTRAINT campaign_check14 CHECK (((state <> 'PENDING_PAYMENT'::text) OR ((redeemed = 0) AND (earned_weeks = 0) AND (earned_minor = 0) AND (due_at IS NULL)))),
+    CONSTRAINT campaign_check2 CHECK (((redeemed >= 0) AND (redeemed <= redemption_limit))),
+    CONSTRAINT campaign_check3 CHECK (((earned_weeks >= 0) AND (earned_weeks <= weeks))),
+    CONSTRAINT campaign_check4 CHECK (((earned_minor >= 0) AND (earned_minor <= cost_minor))),
+    CONSTRAINT campaign_check5 CHECK (((state = 'PENDING_PAYMENT'::text) = (activated_at IS NULL))),
+    CONSTRAINT campaign_check6 CHECK (((activated_at IS NULL) = (ends_at IS NULL))),
+    CONSTRAINT campaign_check7 CHECK (((activated_at IS NULL) = (payment_id IS NULL))),
+    CONSTRAINT campaign_check8 CHECK (((ends_at - activated_at) >= '360:00:00'::interval)),
+    CONSTRAINT campaign_check9 CHECK (((state = 'ENDED'::text) = (ended_at IS NOT NULL))),
+    CONSTRAINT campaign_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT campaign_days_check CHECK (((days >= 15) AND (days <= 364))),
+    CONSTRAINT campaign_divergence_check CHECK ((divergence = ANY (ARRAY['PAID_NOT_ACTIVE'::text, 'ACTIVE_NOT_PAID'::text, 'BOOKS_DIFFER'::text]))),
+    CONSTRAINT campaign_ended_for_check CHECK ((ended_for = ANY (ARRAY['OVER'::text, 'EXHAUSTED'::text, 'REVERSED'::text]))),
+    CONSTRAINT campaign_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255))),
+    CONSTRAINT campaign_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120))),
+    CONSTRAINT campaign_redemption_limit_check CHECK (((redemption_limit >= 1) AND (redemption_limit <= 10000000))),
+    CONSTRAINT campaign_request_hash_check CHECK ((octet_length(request_hash) = 32)),
+    CONSTRAINT campaign_state_check CHECK ((state = ANY (ARRAY['PENDING_PAYMENT'::text, 'ACTIVE'::text, 'ENDED'::text]))),
+    CONSTRAINT campaign_weekly_fee_minor_check CHECK (((weekly_fee_minor >= 1) AND (weekly_fee_minor <= 1000000000)))
+);
+ALTER TABLE ONLY coupons.campaign FORCE ROW LEVEL SECURITY;
+ALTER TABLE coupons.campaign OWNER TO admitone_owner;
+
+-- Name: known_token; Type: TABLE; Schema: coupons; Owner: admitone_owner
+CREATE TABLE coupons.known_token (
+    digest bytea NOT NULL,
+    merchant_id uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT known_token_digest_check CHECK ((octet_length(digest) = 32))
+);
+ALTER TABLE ONLY coupons.known_token FORCE ROW LEVEL SECURITY;
+ALTER TABLE coupons.known_token OWNER TO admitone_owner;
+
+-- Name: token; Type: TABLE; Schema: coupons; Owner: admitone_owner
+CREATE TABLE coupons.token (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    campaign_id uuid NOT NULL,
+    identity_id uuid NOT NULL,
+    digest bytea NOT NULL,
+    key_version smallint NOT NULL,
+    status text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    redeemed_at timestamp with time zone,
+    CONSTRAINT token_check CHECK (((expires_at - created_at) = '00:05:00'::interval)),
+    CONSTRAINT token_check1 CHECK (((status = 'REDEEMED'::text) = (redeemed_at IS NOT NULL))),
+    CONSTRAINT token_check2 CHECK (((redeemed_at >= created_at) AND (redeemed_at < expires_at))),
+    CONSTRAINT token_digest_check CHECK ((octet_length(digest) = 32)),
+    CONSTRAINT token_status_check CHECK ((status = ANY (ARRAY['GENERATED'::text, 'REDEEMED'::text, 'EXPIRED'::text])))
+);
+ALTER TABLE ONLY coupons.token FORCE ROW LEVEL SECURITY;
+ALTER TABLE coupons.token OWNER TO admitone_owner;
 
 -- Name: dispute; Type: TABLE; Schema: disputes; Owner: admitone_owner
 CREATE TABLE disputes.dispute (
@@ -3067,6 +3199,22 @@ ALTER TABLE ONLY authority.spent_token
 ALTER TABLE ONLY authority.switch
     ADD CONSTRAINT switch_pkey PRIMARY KEY (organization_id, key);
 
+-- Name: campaign campaign_organization_id_key_key; Type: CONSTRAINT; Schema: coupons; Owner: admitone_owner
+ALTER TABLE ONLY coupons.campaign
+    ADD CONSTRAINT campaign_organization_id_key_key UNIQUE (organization_id, key);
+
+-- Name: campaign campaign_pkey; Type: CONSTRAINT; Schema: coupons; Owner: admitone_owner
+ALTER TABLE ONLY coupons.campaign
+    ADD CONSTRAINT campaign_pkey PRIMARY KEY (organization_id, id);
+
+-- Name: known_token known_token_pkey; Type: CONSTRAINT; Schema: coupons; Owner: admitone_owner
+ALTER TABLE ONLY coupons.known_token
+    ADD CONSTRAINT known_token_pkey PRIMARY KEY (digest);
+
+-- Name: token token_pkey; Type: CONSTRAINT; Schema: coupons; Owner: admitone_owner
+ALTER TABLE ONLY coupons.token
+    ADD CONSTRAINT token_pkey PRIMARY KEY (organization_id, id);
+
 -- Name: dispute dispute_organization_id_provider_reference_key; Type: CONSTRAINT; Schema: disputes; Owner: admitone_owner
 ALTER TABLE ONLY disputes.dispute
     ADD CONSTRAINT dispute_organization_id_provider_reference_key UNIQUE (organization_id, provider, reference);
@@ -3574,6 +3722,27 @@ CREATE UNIQUE INDEX session_by_refresh ON authority.session USING btree (refresh
 -- Name: spent_token_by_age; Type: INDEX; Schema: authority; Owner: admitone_owner
 CREATE INDEX spent_token_by_age ON authority.spent_token USING btree (spent_at);
 
+-- Name: campaign_diverged; Type: INDEX; Schema: coupons; Owner: admitone_owner
+CREATE INDEX campaign_diverged ON coupons.campaign USING btree (id) WHERE (divergence IS NOT NULL);
+
+-- Name: campaign_due; Type: INDEX; Schema: coupons; Owner: admitone_owner
+CREATE INDEX campaign_due ON coupons.campaign USING btree (due_at, id) WHERE (due_at IS NOT NULL);
+
+-- Name: campaign_watched; Type: INDEX; Schema: coupons; Owner: admitone_owner
+CREATE INDEX campaign_watched ON coupons.campaign USING btree (watched_until, id);
+
+-- Name: known_token_by_age; Type: INDEX; Schema: coupons; Owner: admitone_owner
+CREATE INDEX known_token_by_age ON coupons.known_token USING btree (expires_at);
+
+-- Name: token_by_age; Type: INDEX; Schema: coupons; Owner: admitone_owner
+CREATE INDEX token_by_age ON coupons.token USING btree (expires_at);
+
+-- Name: token_by_digest; Type: INDEX; Schema: coupons; Owner: admitone_owner
+CREATE UNIQUE INDEX token_by_digest ON coupons.token USING btree (organization_id, digest);
+
+-- Name: token_live; Type: INDEX; Schema: coupons; Owner: admitone_owner
+CREATE UNIQUE INDEX token_live ON coupons.token USING btree (organization_id, campaign_id, identity_id) WHERE (status = 'GENERATED'::text);
+
 -- Name: dispute_by_state; Type: INDEX; Schema: disputes; Owner: admitone_owner
 CREATE INDEX dispute_by_state ON disputes.dispute USING btree (organization_id, state, id);
 
@@ -3951,6 +4120,14 @@ CREATE INDEX payload_by_age ON webhooks.payload USING btree (created_at);
 
 -- Name: receipt_by_state; Type: INDEX; Schema: webhooks; Owner: admitone_owner
 CREATE INDEX receipt_by_state ON webhooks.receipt USING btree (state, id);
+
+-- Name: campaign campaign_organization_id_fkey; Type: FK CONSTRAINT; Schema: coupons; Owner: admitone_owner
+ALTER TABLE ONLY coupons.campaign
+    ADD CONSTRAINT campaign_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: token token_organization_id_fkey; Type: FK CONSTRAINT; Schema: coupons; Owner: admitone_owner
+ALTER TABLE ONLY coupons.token
+    ADD CONSTRAINT token_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
 -- Name: dispute dispute_organization_id_fkey; Type: FK CONSTRAINT; Schema: disputes; Owner: admitone_owner
 ALTER TABLE ONLY disputes.dispute
@@ -4341,6 +4518,30 @@ ALTER TABLE authority.spent_token ENABLE ROW LEVEL SECURITY;
 
 -- Name: switch; Type: ROW SECURITY; Schema: authority; Owner: admitone_owner
 ALTER TABLE authority.switch ENABLE ROW LEVEL SECURITY;
+
+-- Name: campaign app_own; Type: POLICY; Schema: coupons; Owner: admitone_owner
+CREATE POLICY app_own ON coupons.campaign TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: token app_own; Type: POLICY; Schema: coupons; Owner: admitone_owner
+CREATE POLICY app_own ON coupons.token TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
+-- Name: campaign; Type: ROW SECURITY; Schema: coupons; Owner: admitone_owner
+ALTER TABLE coupons.campaign ENABLE ROW LEVEL SECURITY;
+
+-- Name: known_token; Type: ROW SECURITY; Schema: coupons; Owner: admitone_owner
+ALTER TABLE coupons.known_token ENABLE ROW LEVEL SECURITY;
+
+-- Name: token overdue; Type: POLICY; Schema: coupons; Owner: admitone_owner
+CREATE POLICY overdue ON coupons.token TO admitone_owner USING ((expires_at < (now() - '90 days'::interval))) WITH CHECK (false);
+
+-- Name: known_token owner_by_function; Type: POLICY; Schema: coupons; Owner: admitone_owner
+CREATE POLICY owner_by_function ON coupons.known_token TO admitone_owner USING (true) WITH CHECK (true);
+
+-- Name: campaign relay_watches; Type: POLICY; Schema: coupons; Owner: admitone_owner
+CREATE POLICY relay_watches ON coupons.campaign FOR SELECT TO admitone_relay USING (true);
+
+-- Name: token; Type: ROW SECURITY; Schema: coupons; Owner: admitone_owner
+ALTER TABLE coupons.token ENABLE ROW LEVEL SECURITY;
 
 -- Name: dispute app_own; Type: POLICY; Schema: disputes; Owner: admitone_owner
 CREATE POLICY app_own ON disputes.dispute TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
@@ -5193,6 +5394,11 @@ GRANT USAGE ON SCHEMA authority TO admitone_app;
 GRANT USAGE ON SCHEMA authority TO admitone_authority;
 GRANT USAGE ON SCHEMA authority TO admitone_identity;
 
+-- Name: SCHEMA coupons; Type: ACL; Schema: -; Owner: admitone_owner
+GRANT USAGE ON SCHEMA coupons TO admitone_app;
+GRANT USAGE ON SCHEMA coupons TO admitone_relay;
+GRANT USAGE ON SCHEMA coupons TO admitone_maintenance;
+
 -- Name: SCHEMA disputes; Type: ACL; Schema: -; Owner: admitone_owner
 GRANT USAGE ON SCHEMA disputes TO admitone_app;
 GRANT USAGE ON SCHEMA disputes TO admitone_relay;
@@ -5278,6 +5484,18 @@ GRANT USAGE ON SCHEMA webhooks TO admitone_relay;
 -- Name: FUNCTION stopped(asking uuid, keys text[], at timestamp with time zone); Type: ACL; Schema: authority; Owner: admitone_owner
 REVOKE ALL ON FUNCTION authority.stopped(asking uuid, keys text[], at timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION authority.stopped(asking uuid, keys text[], at timestamp with time zone) TO admitone_app;
+
+-- Name: FUNCTION forget(most integer, at timestamp with time zone); Type: ACL; Schema: coupons; Owner: admitone_owner
+REVOKE ALL ON FUNCTION coupons.forget(most integer, at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION coupons.forget(most integer, at timestamp with time zone) TO admitone_maintenance;
+
+-- Name: FUNCTION know(own uuid, digests bytea[], ends timestamp with time zone[]); Type: ACL; Schema: coupons; Owner: admitone_owner
+REVOKE ALL ON FUNCTION coupons.know(own uuid, digests bytea[], ends timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION coupons.know(own uuid, digests bytea[], ends timestamp with time zone[]) TO admitone_app;
+
+-- Name: FUNCTION known(digests bytea[]); Type: ACL; Schema: coupons; Owner: admitone_owner
+REVOKE ALL ON FUNCTION coupons.known(digests bytea[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION coupons.known(digests bytea[]) TO admitone_app;
 
 -- Name: FUNCTION add_partitions(since timestamp with time zone, until timestamp with time zone); Type: ACL; Schema: kernel; Owner: admitone_owner
 REVOKE ALL ON FUNCTION kernel.add_partitions(since timestamp with time zone, until timestamp with time zone) FROM PUBLIC;
@@ -5376,6 +5594,64 @@ GRANT SELECT,INSERT ON TABLE authority.spent_token TO admitone_identity;
 -- Name: TABLE switch; Type: ACL; Schema: authority; Owner: admitone_owner
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE authority.switch TO admitone_app;
 GRANT SELECT ON TABLE authority.switch TO admitone_authority;
+
+-- Name: TABLE campaign; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE coupons.campaign TO admitone_app;
+
+-- Name: COLUMN campaign.organization_id; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT SELECT(organization_id) ON TABLE coupons.campaign TO admitone_relay;
+
+-- Name: COLUMN campaign.id; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT SELECT(id) ON TABLE coupons.campaign TO admitone_relay;
+
+-- Name: COLUMN campaign.redeemed; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT UPDATE(redeemed) ON TABLE coupons.campaign TO admitone_app;
+
+-- Name: COLUMN campaign.state; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT UPDATE(state) ON TABLE coupons.campaign TO admitone_app;
+GRANT SELECT(state) ON TABLE coupons.campaign TO admitone_relay;
+
+-- Name: COLUMN campaign.payment_id; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT UPDATE(payment_id) ON TABLE coupons.campaign TO admitone_app;
+
+-- Name: COLUMN campaign.activated_at; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT UPDATE(activated_at) ON TABLE coupons.campaign TO admitone_app;
+
+-- Name: COLUMN campaign.ends_at; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT UPDATE(ends_at) ON TABLE coupons.campaign TO admitone_app;
+
+-- Name: COLUMN campaign.ended_at; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT UPDATE(ended_at) ON TABLE coupons.campaign TO admitone_app;
+
+-- Name: COLUMN campaign.ended_for; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT UPDATE(ended_for) ON TABLE coupons.campaign TO admitone_app;
+
+-- Name: COLUMN campaign.earned_weeks; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT UPDATE(earned_weeks) ON TABLE coupons.campaign TO admitone_app;
+
+-- Name: COLUMN campaign.earned_minor; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT UPDATE(earned_minor) ON TABLE coupons.campaign TO admitone_app;
+
+-- Name: COLUMN campaign.due_at; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT UPDATE(due_at) ON TABLE coupons.campaign TO admitone_app;
+GRANT SELECT(due_at) ON TABLE coupons.campaign TO admitone_relay;
+
+-- Name: COLUMN campaign.watched_until; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT UPDATE(watched_until) ON TABLE coupons.campaign TO admitone_app;
+GRANT SELECT(watched_until) ON TABLE coupons.campaign TO admitone_relay;
+
+-- Name: COLUMN campaign.divergence; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT UPDATE(divergence) ON TABLE coupons.campaign TO admitone_app;
+GRANT SELECT(divergence) ON TABLE coupons.campaign TO admitone_relay;
+
+-- Name: TABLE token; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE coupons.token TO admitone_app;
+
+-- Name: COLUMN token.status; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT UPDATE(status) ON TABLE coupons.token TO admitone_app;
+
+-- Name: COLUMN token.redeemed_at; Type: ACL; Schema: coupons; Owner: admitone_owner
+GRANT UPDATE(redeemed_at) ON TABLE coupons.token TO admitone_app;
 
 -- Name: TABLE dispute; Type: ACL; Schema: disputes; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE disputes.dispute TO admitone_app;

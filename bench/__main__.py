@@ -8,6 +8,7 @@ import sys
 from bench import (
     checkin,
     checkout,
+    coupons,
     gateways,
     identity,
     jobs,
@@ -37,6 +38,7 @@ def main() -> int:
     checkin.measure(figures)
     tickets.measure(figures)
     tickets.storm(figures)
+    coupons.measure(figures)
     if figures.missed:
         print(f"\nMissed: {', '.join(figures.missed)}")
         return 1

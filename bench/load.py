@@ -82,6 +82,16 @@ def drive(
         return _with_our_own(prepared, port, connections, seconds)
 
 
+def drive_at(port: int, rate: float, requests: Iterator[bytes], seconds: float, connections: int = 64) -> Report:
+    """Open load: so many a second, whatever the answers do. What waits for a free connection waits, and that counts."""
+    with tempfile.TemporaryDirectory() as folder:
+        prepared = Path(folder) / "requests"
+        with prepared.open("wb") as file:
+            for request in itertools.islice(requests, int(rate * seconds)):
+                file.write(b"%d\n%b" % (len(request), request))
+        return _with_our_own(prepared, port, connections, seconds, rate)
+
+
 LUA = """
 local prepared, requests, sent = io.open("%s", "rb"), {}, 0
 while true do
@@ -112,8 +122,8 @@ def _with_wrk(prepared: Path, port: int, connections: int, seconds: float) -> Re
     return Report("wrk", rate, figures["p50"] / 1e3, figures["p95"] / 1e3, figures["p99"] / 1e3, figures["refused"])
 
 
-def _with_our_own(prepared: Path, port: int, connections: int, seconds: float) -> Report:
-    command = [sys.executable, "-m", "bench.load", str(prepared), str(port), str(connections), str(seconds)]
+def _with_our_own(prepared: Path, port: int, connections: int, seconds: float, rate: float = 0) -> Report:
+    command = [sys.executable, "-m", "bench.load", str(prepared), str(port), str(connections), str(seconds), str(rate)]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     return Report(**json.loads(said))
 
@@ -195,6 +205,33 @@ def generate(prepared: Path, port: int, connections: int, seconds: float) -> Rep
     return Report("our own generator", len(latencies) / (now - began), *at, refused)
 
 
+def generate_at(prepared: Path, port: int, connections: int, rate: float) -> Report:
+    """Each at its own moment, counted from then: an answer that comes late delays nobody's clock but its own."""
+    requests, waiting = list(_read(prepared)), selectors.DefaultSelector()
+    idle = [Connection(port) for _ in range(connections)]
+    for connection in idle:
+        waiting.register(connection.socket, selectors.EVENT_READ, connection)
+    began, latencies, statuses, sent = time.perf_counter(), list[float](), Counter[int](), 0
+    while len(latencies) < len(requests):
+        due = began + sent / rate
+        while sent < len(requests) and idle and time.perf_counter() >= due:
+            connection = idle.pop()
+            connection.send(requests[sent])
+            connection.sent_at, sent = due, sent + 1
+            due = began + sent / rate
+        waits = max(due - time.perf_counter(), 0) if sent < len(requests) and idle else 1
+        for key, _ in waiting.select(timeout=waits):
+            if (status := key.data.status()) is not None:
+                latencies.append(time.perf_counter() - key.data.sent_at)
+                statuses[status] += 1
+                idle.append(key.data)
+    taken = time.perf_counter() - began
+    latencies.sort()
+    at = [latencies[int(len(latencies) * share)] * 1e3 for share in (0.5, 0.95, 0.99)]
+    refused = sum(count for status, count in statuses.items() if not 200 <= status < 300)
+    return Report("our own generator", len(latencies) / taken, *at, refused)
+
+
 def _read(prepared: Path) -> Iterator[bytes]:
     with prepared.open("rb") as file:
         while length := file.readline():
@@ -219,4 +256,6 @@ def in_turns(plans: Sequence[Plan], times: int) -> list[float]:
 
 if __name__ == "__main__":
     file, *numbers = sys.argv[1:]
-    print(json.dumps(asdict(generate(Path(file), int(numbers[0]), int(numbers[1]), float(numbers[2])))))
+    port, connections, seconds, rate = int(numbers[0]), int(numbers[1]), float(numbers[2]), float(numbers[3])
+    paced = rate and generate_at(Path(file), port, connections, rate)
+    print(json.dumps(asdict(paced or generate(Path(file), port, connections, seconds))))

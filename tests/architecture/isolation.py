@@ -48,6 +48,7 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "stock.pool"): READ,
     (Role.RELAY, "stock.portion"): READ,
     (Role.RELAY, "events.ticket_order"): READ,
+    (Role.RELAY, "coupons.campaign"): READ,
     (Role.RELAY, "events.listing"): {"SELECT", "INSERT", "UPDATE"},
     (Role.APP, "events.listing"): READ,
     (Role.RELAY, "payouts.payout"): READ,

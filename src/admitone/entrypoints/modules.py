@@ -22,6 +22,7 @@ from admitone.kernel.manifest import Module
 from admitone.kernel.module import MODULE as KERNEL
 from admitone.selling.fulfilment.module import MODULE as FULFILMENT
 from admitone.selling.stock.module import MODULE as STOCK
+from admitone.verticals.coupons.module import MODULE as COUPONS
 from admitone.verticals.events.module import MODULE as EVENTS
 
 MODULES: tuple[Module, ...] = (
@@ -47,4 +48,5 @@ MODULES: tuple[Module, ...] = (
     FULFILMENT,
     STOCK,
     EVENTS,
+    COUPONS,
 )

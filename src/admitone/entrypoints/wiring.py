@@ -11,18 +11,19 @@ from admitone.kernel.config import Config
 from admitone.kernel.crypto import KEYRING
 from admitone.kernel.outbound import Outbound
 from admitone.selling.fulfilment.port import RECIPES
+from admitone.verticals.coupons import api as coupons
 from admitone.verticals.events.api import BOOK, TicketShop, TicketWitness
 from admitone.verticals.events.port import INVITES, NoInvites
 
 
 def wire(config: Config) -> None:
     KEYRING.wire(config.keyring)
-    SHOPS.wire({SourceType.TICKET_ORDER: TicketShop()})
-    RECIPES.wire({SourceType.TICKET_ORDER: BOOK})
+    SHOPS.wire({SourceType.TICKET_ORDER: TicketShop(), SourceType.COUPON_CAMPAIGN: coupons.CampaignShop()})
+    RECIPES.wire({SourceType.TICKET_ORDER: BOOK, SourceType.COUPON_CAMPAIGN: coupons.BOOK})
     INVITES.wire(NoInvites())
-    EVIDENCE.wire({SourceType.TICKET_ORDER: TicketWitness()})
+    EVIDENCE.wire({SourceType.TICKET_ORDER: TicketWitness(), SourceType.COUPON_CAMPAIGN: coupons.CampaignWitness()})
     PROMOTIONS.wire(NoPromotions())
-    entitlements.KINDS.wire({kind.name: kind for kind in entitlements.OWN})
+    entitlements.KINDS.wire({kind.name: kind for kind in (*entitlements.OWN, coupons.COUPON)})
 
 
 def wire_outside(config: Config, outbound: Outbound) -> None:

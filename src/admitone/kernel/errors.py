@@ -10,6 +10,8 @@ the outcome of one input among many. Bugs are not refusals: they raise whatever 
     ├── Unauthenticated      we do not know who you are
     ├── Forbidden            we know, and the answer is no
     ├── NotFound             there is no such thing for you
+    ├── PaymentRequired      it has to be paid first
+    ├── Gone                 it was there, and is over
     ├── Conflict             it contradicts what is already so
     ├── TooLarge             more bytes than the contract takes
     ├── Throttled            too often
@@ -114,6 +116,18 @@ class NotFound(Refusal):
     """There is nothing here for you."""
 
     code = "NOT_FOUND"
+
+
+class PaymentRequired(Refusal):
+    """This has to be paid first."""
+
+    code = "PAYMENT_REQUIRED"
+
+
+class Gone(Refusal):
+    """This was there, and is over."""
+
+    code = "GONE"
 
 
 class Conflict(Refusal):

@@ -15,7 +15,7 @@ from admitone.kernel.ports import Port
 
 if TYPE_CHECKING:
     from admitone.kernel.alerts.model import AlertRule
-    from admitone.kernel.alerts.sights import Pace, Sight
+    from admitone.kernel.alerts.sights import Pace, Sight, Uptime
     from admitone.kernel.config import Key
     from admitone.kernel.contracts import Contract
     from admitone.kernel.facts import Fact
@@ -84,8 +84,8 @@ class Module:
     alerts: tuple["AlertRule", ...] = ()
     sights: tuple["Sight", ...] = ()
     """What the watch looks at for it."""
-    paces: tuple["Pace", ...] = ()
-    """How quick its contracts promise to be."""
+    paces: tuple["Pace | Uptime", ...] = ()
+    """How quick its contracts promise to be, and how often they answer at all."""
     listed_statements: tuple[str, ...] = ()
     """Statements of buyer, relay and maintenance that rightly cross organisations, by `module.NAME`."""
     listed_indexes: tuple[str, ...] = ()

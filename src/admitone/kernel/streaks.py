@@ -171,6 +171,15 @@ async def check(tx: PlatformTx, asked: Sequence[tuple[Mark, ...]]) -> list[Refus
     return [_first_reason(marks, states, tx.now) for marks in asked]
 
 
+@command()
+async def look(tx: PlatformTx, asked: Sequence[tuple[Mark, ...]]) -> list[bool | Refusal]:
+    """As `check`; and whether anything is remembered that a success would make up for. Where nothing is, nobody need
+    tell of one."""
+    rows = await tx.fetch(FIND_STREAKS, sorted({mark.key for marks in asked for mark in marks}), tx.now)
+    states = {row["key"]: _state(**row) for row in rows}
+    return [_first_reason(marks, states, tx.now) or any(mark.key in states for mark in marks) for marks in asked]
+
+
 def _first_reason(marks: Sequence[Mark], states: dict[bytes, State], now: datetime) -> Refusal | None:
     reasons = [state.verdict(now) for mark in marks if (state := states.get(mark.key))]
     return next((reason for reason in reasons if reason), None)

@@ -20,7 +20,7 @@ from admitone.kernel.alerts.facts import AlertRaised, AlertResolved
 from admitone.kernel.alerts.figures import Reading
 from admitone.kernel.alerts.model import ALERTS, Above, Alert, AlertClass, AlertRule, Level, Resolution, ShareAbove
 from admitone.kernel.alerts.runbooks import check_rules
-from admitone.kernel.alerts.sights import Gauged, Pace, Sight, Sighting
+from admitone.kernel.alerts.sights import Gauged, Pace, Sight, Sighting, Uptime
 from admitone.kernel.alerts.watch import Watch
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "ShareAbove",
     "Sight",
     "Sighting",
+    "Uptime",
     "Watch",
     "check_rules",
     "raise_alerts",

@@ -251,6 +251,19 @@ def readings_of_paces(metrics: Metrics, paces: Sequence[tuple[str, float, AlertR
     return found
 
 
+def readings_of_uptimes(metrics: Metrics, uptimes: Sequence[tuple[str, AlertRule]], at: datetime) -> list[Reading]:
+    """How many answers of each contract were 5xx, of this process alone."""
+    answers = [*_samples(metrics.requests, "_total")]
+    found = []
+    for contract, rule in uptimes:
+        counted = [(labels["status"], count) for labels, count in answers if labels["contract"] == contract]
+        if counted:
+            bad, every = sum(n for status, n in counted if status.startswith("5")), sum(n for _, n in counted)
+            told = f"{bad:.0f} of {every:.0f} answers of {contract} since this process began were 5xx"
+            found.append(Reading(rule, contract, [Tally(at, bad, every)], told))
+    return found
+
+
 def _samples(metric: MetricWrapperBase, suffix: str) -> Iterator[tuple[Mapping[str, str], float]]:
     for family in metric.collect():
         yield from ((each.labels, each.value) for each in family.samples if each.name.endswith(suffix))

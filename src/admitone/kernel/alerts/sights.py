@@ -58,3 +58,15 @@ class Pace:
         assert isinstance(self.rule.threshold, ShareAbove)
         assert self.rule.threshold.beyond is not None
         return self.rule.threshold.beyond
+
+
+@dataclass(frozen=True, slots=True)
+class Uptime:
+    """Of the answers of a contract no more than so many are 5xx: errors of ours, and what took too long."""
+
+    contract: str
+    rule: AlertRule
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.rule.threshold, ShareAbove) or self.rule.threshold.beyond is not None:
+            raise TypeError(f"{self.rule.name}: says how many, and not how long")

@@ -28,11 +28,12 @@ from admitone.kernel.alerts.figures import (
     readings_of,
     readings_of_metrics,
     readings_of_paces,
+    readings_of_uptimes,
 )
 from admitone.kernel.alerts.gauges import Gauges, SightGauges
 from admitone.kernel.alerts.model import ALERTS, Alert, AlertClass, Level, Sample
 from admitone.kernel.alerts.policy import breached, still_needed
-from admitone.kernel.alerts.sights import Pace, Sight, Sighting
+from admitone.kernel.alerts.sights import Pace, Sight, Sighting, Uptime
 from admitone.kernel.config import Key
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.errors import Unavailable
@@ -66,7 +67,7 @@ class Watch:
         metrics: Metrics,
         *,
         sights: Sequence[Sight] = (),
-        paces: Sequence[Pace] = (),
+        paces: Sequence[Pace | Uptime] = (),
         logs_url: str | None = None,
         clock: Callable[[], datetime] = _now,
     ) -> None:
@@ -76,7 +77,8 @@ class Watch:
         self._sights = tuple(sights)
         self._seen: dict[str, tuple[datetime, Sighting]] = {}
         self._sight_gauges = SightGauges(metrics.registry, [gauge for each in sights for gauge in each.gauges])
-        self._paces = [(each.contract, each.seconds, each.rule) for each in paces]
+        self._paces = [(each.contract, each.seconds, each.rule) for each in paces if isinstance(each, Pace)]
+        self._uptimes = [(each.contract, each.rule) for each in paces if isinstance(each, Uptime)]
         of_packages = [*(rule for each in sights for rule in each.rules), *(each.rule for each in paces)]
         self._rules = (*rules.RULES, *of_packages)
         self._logs_url = logs_url or f"correlationId={CORRELATION}"
@@ -112,6 +114,7 @@ class Watch:
         figures = await self._measure()
         readings = [*readings_of_metrics(self._metrics, at), self._reading_of_database(at, up=figures is not None)]
         readings += readings_of_paces(self._metrics, self._paces, at)
+        readings += readings_of_uptimes(self._metrics, self._uptimes, at)
         self._gauges.show_database(up=figures is not None)
         if figures:
             self._gauges.show(figures)

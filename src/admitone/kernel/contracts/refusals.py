@@ -121,10 +121,12 @@ STATUS: dict[type[Refusal], int] = {
     RequestTooSlow: 408,
     Malformed: 400,
     Unauthenticated: 401,
+    errors.PaymentRequired: 402,
     Forbidden: 403,
     errors.NotFound: 404,
     MethodNotAllowed: 405,
     errors.Conflict: 409,
+    errors.Gone: 410,
     errors.TooLarge: 413,
     Invalid: 422,
     errors.Throttled: 429,
@@ -132,7 +134,7 @@ STATUS: dict[type[Refusal], int] = {
     InternalError: 500,
 }
 
-NEVER_COMMON = (errors.NotFound, errors.Conflict)
+NEVER_COMMON = (errors.NotFound, errors.Conflict, errors.PaymentRequired, errors.Gone)
 """Too vague to be raised without a word in the contract."""
 
 

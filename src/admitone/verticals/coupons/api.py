@@ -1,0 +1,8 @@
+"""The door of coupons: what finance, fulfilment and the table of codes are given of them."""
+
+from admitone.verticals.coupons.commands.activating import BOOK
+from admitone.verticals.coupons.kinds import COUPON
+from admitone.verticals.coupons.shop import CampaignShop
+from admitone.verticals.coupons.witness import CampaignWitness
+
+__all__ = ("BOOK", "COUPON", "CampaignShop", "CampaignWitness")

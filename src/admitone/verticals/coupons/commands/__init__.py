@@ -1,0 +1,1 @@
+"""What becomes of campaigns and tokens, for many at once."""
