@@ -9,6 +9,7 @@ import asyncpg
 
 from admitone.foundation.mail.api import Letter, Template, post
 from admitone.foundation.mail.handlers import deliver
+from admitone.foundation.mail.model import Fate, Opened
 from admitone.foundation.mail.postman import Postman, Smtp
 from admitone.foundation.mail.settings import Server, sender_of
 from admitone.kernel.batch import Batcher
@@ -52,6 +53,14 @@ def a_postman(server: MailServer, batcher: Batcher, url: str = "", **said: Any) 
     dependency = Dependency(f"mail_{uuid7().hex}")
     smtp = Smtp(Server.parse(url or server.url), Breakers(batcher, Metrics()), dependency, **said)
     return Postman(smtp, SENDER, SITE)
+
+
+async def delivered(postman: Postman, letter: Opened) -> Fate:
+    """One letter, alone; raises what went wrong with it."""
+    [came] = await postman.deliver([letter])
+    if isinstance(came, Fate):
+        return came
+    raise came
 
 
 @asynccontextmanager
