@@ -1,7 +1,7 @@
 """Builders for letters: posted in a transaction, carried by a real worker, and what became of them."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,6 +16,7 @@ from admitone.kernel.batch import Batcher
 from admitone.kernel.breaker import Breakers, Dependency
 from admitone.kernel.db import Database
 from admitone.kernel.ids import uuid7
+from admitone.kernel.jobs import Kind
 from admitone.kernel.scope import Scope
 from admitone.kernel.telemetry import Metrics
 from admitone.kernel.words import Language
@@ -44,6 +45,12 @@ def a_letter(to: str, **said: Any) -> Letter:
     )
 
 
+def a_receipt(to: str, **said: Any) -> Letter:
+    """For which nobody sits and waits."""
+    values = {"event": "Fado", "tickets": 2, "when": "soon", "place": "here", "amount": "0", "order": "1", "link": "/"}
+    return a_letter(to, template=Template.ORDER_RECEIPT, values=values, **said)
+
+
 async def posted(database: Database, scope: Scope, *letters: Letter) -> int:
     return await database.run(scope, lambda tx: post(tx, letters))
 
@@ -65,16 +72,22 @@ async def delivered(postman: Postman, letter: Opened) -> Fate:
 
 @asynccontextmanager
 async def a_mail_worker(
-    database: Database, batcher: Batcher, superuser: asyncpg.Connection, scope: Scope, carrying: MailServer | Postman
+    database: Database,
+    batcher: Batcher,
+    superuser: asyncpg.Connection,
+    scope: Scope,
+    carrying: MailServer | Postman,
+    kinds: Sequence[Kind[Any]] = (deliver,),
 ) -> AsyncIterator[None]:
     """Carries the letters of this organisation, and not what other tests left lying, for as long as this lasts."""
     await superuser.execute(
-        "UPDATE kernel.job SET run_at = now() + '1 day' WHERE lane = $1 AND organization_id <> $2 AND worker IS NULL",
-        deliver.lane.name,
+        "UPDATE kernel.job SET run_at = now() + '1 day'"
+        " WHERE lane = ANY($1::text[]) AND organization_id <> $2 AND worker IS NULL",
+        [kind.lane.name for kind in kinds],
         scope.organization.uuid,
     )
     postman = a_postman(carrying, batcher) if isinstance(carrying, MailServer) else carrying
-    async with a_worker(database, duties(deliver), services={Postman: postman}):
+    async with a_worker(database, duties(*kinds), services={Postman: postman}):
         yield
 
 

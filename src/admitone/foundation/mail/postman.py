@@ -28,6 +28,7 @@ from admitone.foundation.mail.mailbox import Mailbox
 from admitone.foundation.mail.model import Fate, Opened
 from admitone.foundation.mail.settings import Server, Tls
 from admitone.foundation.mail.writing import Mail, mail_of
+from admitone.kernel import failpoints
 from admitone.kernel.breaker import Admission, Breakers, Dependency, DependencyUnavailable
 from admitone.kernel.config import Config
 
@@ -86,6 +87,7 @@ class Postman:
                     came.append(came[-1])
                 else:
                     came.append(await self._deliver(way, letter))
+                    failpoints.reach("mail.carried")
         return came
 
     async def _deliver(self, way: Way, letter: Opened) -> Fate | Exception:

@@ -39,8 +39,6 @@ Service = TypeVar("Service")
 Finish = Callable[[Tx], Awaitable[None]]
 
 NAME: Final = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
-GROUP: Final = 256
-"""How many jobs a handler is given at once, at most."""
 
 
 class JobId(Id, prefix="job"):
@@ -151,7 +149,7 @@ class Kind(Generic[Payload]):
     work: Callable[..., Awaitable[Any]]
     outside: bool
     group: int = 1
-    """How many go together at most."""
+    """How many errands go together at most; handlers take as many as there are."""
     lane: Lane = WORK
     priority: Priority = Priority.NORMAL
     retry: Retry = ORDINARY
@@ -176,7 +174,7 @@ class Kind(Generic[Payload]):
 
 def handler(name: str, **said: Any) -> Callable[[Callable[..., Awaitable[None]]], Kind[Any]]:
     """Declare a kind whose work is `(tx, deliveries)`, in one transaction for many."""
-    return lambda work: Kind(name, _carried(work), work, outside=False, group=GROUP, **said)
+    return lambda work: Kind(name, _carried(work), work, outside=False, **said)
 
 
 def errand(

@@ -35,14 +35,15 @@ from admitone.kernel.telemetry import Metrics, logger
 
 SCOPE: Final = PlatformScope("claim jobs and keep the lease", Role.RELAY)
 CLAIM: Final = 768
+GROUP: Final = 256
 ANCIENT: Final = datetime.min.replace(tzinfo=UTC)
 LOOK_AT_ALL_SECONDS: Final = 1.0
 MOMENT_SECONDS: Final = 0.05
 """What comes within it is done together: to claim or to pass on one costs as much as to do so for many."""
 
 GIVE_WAY_SECONDS: Final = 2.0
-GIVING_WAY: Final = 128
-"""How many a lane that gives way begins then, at most."""
+GIVING_WAY: Final = 256
+"""How many a lane that gives way begins then, at most; of one organisation half of them."""
 
 
 @dataclass(frozen=True)
@@ -298,7 +299,7 @@ class Worker:
         it. Where somebody waits, nobody goes behind another while there are places."""
         kind = self._kinds[job.kind]
         if not kind.outside:
-            return kind.group
+            return GROUP
         if job.attempts:
             return 1
         return kind.group if hands.lane.gives_way else min(kind.group, -(-claimed // max(1, hands.free)))
