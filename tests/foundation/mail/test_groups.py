@@ -125,6 +125,7 @@ async def test_who_was_not_taken_does_not_spoil_the_way_for_the_next(batcher: Ba
     assert isinstance(first, NotTaken)
     assert others == [Fate.SENT, Fate.REFUSED, Fate.SENT]
     assert [len(each.recipients) for each in server.received] == [1, 1]
+    assert server.calls == 3, "who did not take one is not asked on the same connection for another"
 
 
 async def test_a_server_that_is_away_is_asked_once_for_a_group(
