@@ -12,6 +12,7 @@ from bench import (
     identity,
     jobs,
     ledger,
+    letters,
     payouts,
     reconciliation,
     refunds,
@@ -36,6 +37,7 @@ def main() -> int:
     payouts.measure(figures)
     checkin.measure(figures)
     tickets.measure(figures)
+    letters.measure(figures)
     tickets.storm(figures)
     if figures.missed:
         print(f"\nMissed: {', '.join(figures.missed)}")
