@@ -225,9 +225,6 @@ class Storm(Market):
             if self.kept % ABANDONED:
                 self.left += EVENTS_OF_A_PAYMENT
                 self.pay(self._fair.charge_in(connection.body))
-            else:  # That it was begun is told all the same.
-                self.left += EVENTS_OF_A_PAYMENT - 1
-                self.untold += EVENTS_OF_A_PAYMENT - 1
         elif status == 409 and SOLD_OUT in connection.body:
             self.waits.append(time.perf_counter() - self._since[connection])
         else:

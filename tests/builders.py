@@ -113,6 +113,7 @@ async def sent_in(database: Database, scope: Scope, work: Callable[[Tx], Awaitab
         tx._connection = Counting()
         try:
             await work(tx)
+            await tx.close()
         finally:
             tx._connection = connection
 

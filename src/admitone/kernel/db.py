@@ -253,6 +253,7 @@ class Database:
             tx = await self._begin(connection, scope, patient=patient)
             try:
                 result = await _inside(tx, work(tx))
+                await tx.close()
                 if (teller := told_by(tx)) and teller.published:
                     await write_facts(teller)
                 failpoints.reach("commit.before")

@@ -55,6 +55,7 @@ class Transaction:
     """Of the server; `id` is this transaction's in that life only."""
     published: list[Published] = field(default_factory=list)
     at_work: bool = True
+    _closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
     _depth: int = 0
 
     async def fetch(self, sql: str, *values: Any) -> list[Record]:
@@ -102,6 +103,14 @@ class Transaction:
                 raise Busy({busy: [each for each in inputs if key(each) == busy] for busy in held})
         return locked
 
+    def at_last(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Write this when everything else is written: rows that many others wait for are held until the commit."""
+        self._closing.append(work)
+
+    async def close(self) -> None:
+        while self._closing:
+            await self._closing.pop(0)()
+
     @asynccontextmanager
     async def taken_back(self) -> AsyncIterator[None]:
         """What is written inside is taken back at the end."""
@@ -121,9 +130,11 @@ class Transaction:
         mark = f"each_{self._depth}"  # A work may do the same.
         await say(self._connection, f"SAVEPOINT {mark}")
         for work in works:
-            told = len(self.published)
+            told, closing = len(self.published), self._closing
+            self._closing = []
             try:
                 await work()
+                await self.close()
                 # A work that swallowed an error of the database fails here, and not the one after it.
                 await say(self._connection, f"RELEASE SAVEPOINT {mark}; SAVEPOINT {mark}")
                 errors.append(None)
@@ -133,6 +144,8 @@ class Transaction:
                 await say(self._connection, f"ROLLBACK TO SAVEPOINT {mark}")
                 del self.published[told:]
                 errors.append(error)
+            finally:
+                self._closing = closing
         await say(self._connection, f"RELEASE SAVEPOINT {mark}")
         self._depth -= 1
         return errors

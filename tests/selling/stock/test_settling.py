@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from admitone.kernel.db import Tx, WrongCount
 from admitone.kernel.ids import IdentityId
 from admitone.selling.stock.api import (
     BuyerLimit,
@@ -160,12 +161,67 @@ async def test_what_was_never_sold_is_not_given_back(market: Market):
     assert await market.counted(hall) == (2, 0)
 
 
-async def test_a_full_batch_of_claims_is_five_statements(market: Market):
+@pytest.mark.parametrize(("minutes", "statements"), [(0, 3), (14.5, 6)])
+async def test_a_full_batch_of_claims_is_so_many_statements(market: Market, minutes: float, statements: int):
     hall, shared = await market.pool(300), await market.pool(300)
     wishes = [a_keep(Portion(hall, "seat", 1), Portion(shared, "seat", 1), limits={"seat": 4}) for _ in range(256)]
     holds = [each.id for each in await market.keep_all(wishes)]
-    sent = await sent_by(market, lambda tx: claim(tx, [Claim(None, each) for each in holds]))
-    assert len(sent) == 5, sent
+    market.minutes = minutes
+
+    async def claim_all(tx: Tx) -> None:
+        tx.now += timedelta(minutes=minutes)
+        await claim(tx, [Claim(None, each) for each in holds])
+
+    sent = await sent_by(market, claim_all)
+    assert len(sent) == statements, sent
     assert await market.counted(hall) == await market.counted(shared) == (0, 256)
     found = await market.run(lambda tx: find_holds(tx, holds))
     assert {each.status for each in found.values()} == {Status.SOLD}
+
+
+async def test_nobody_waits_for_what_else_is_done_for_those_who_paid(market: Market):
+    hall = await market.pool(5)
+    kept = await market.keep(Portion(hall, "seat", 2))
+
+    async def sell_slowly(tx: Tx) -> None:
+        await claim(tx, [Claim(None, kept.id)])
+        other = await market.keep(Portion(hall, "seat", 3))
+        assert isinstance(other, Hold), "while the first is being served"
+
+    await market.run(sell_slowly)
+    assert await market.counted(hall) == (3, 2)
+
+
+async def test_what_ended_under_our_hands_is_not_sold(market: Market):
+    """Nobody may end it but its buyer, whose order is locked; if one does, nothing is written."""
+    hall = await market.pool(5)
+    kept = await market.keep(Portion(hall, "seat", 2))
+
+    async def sell(tx: Tx) -> None:
+        await claim(tx, [Claim(None, kept.id)])
+        await market.release(kept.id)
+
+    with pytest.raises(WrongCount):
+        await market.run(sell)
+    assert await market.counted(hall) == (0, 0)
+
+
+async def test_what_is_written_last_belongs_to_whoever_asked_for_it(market: Market):
+    """Of several behind savepoints, only the one whose hold ended loses its sale."""
+    hall = await market.pool(5)
+    first, second = await market.keep(Portion(hall, "seat", 1)), await market.keep(Portion(hall, "seat", 1))
+
+    async def sell(tx: Tx) -> list[Exception | None]:
+        async def lose() -> None:
+            await claim(tx, [Claim(None, first.id)])
+            await market.release(first.id)
+
+        async def win() -> None:
+            await claim(tx, [Claim(None, second.id)])
+
+        return await tx.each([lose, win])
+
+    lost, won = await market.run(sell)
+    assert isinstance(lost, WrongCount)
+    assert won is None
+    assert await market.counted(hall) == (0, 1)

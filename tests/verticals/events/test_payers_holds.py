@@ -17,7 +17,6 @@ from admitone.kernel.scope import Caller
 from admitone.kernel.words import Language
 from admitone.selling.stock.api import Hold, HoldId, find_holds
 from admitone.selling.stock.commands.settling import expire
-from admitone.verticals.events.commands.buying import Buying, buy
 from admitone.verticals.events.commands.ordering import Placing, Want, place
 from admitone.verticals.events.commands.waiting import keep_no_longer
 from admitone.verticals.events.model import EventId, Order, OrderId, OrderState, TicketTypeId
@@ -105,20 +104,10 @@ async def test_what_is_bought_at_once_is_kept_for_as_long_as_it_can_be_paid(offi
     assert (await kept(office, again["order"])).version == 1, "who repeats it prolongs nothing"
 
 
-async def test_buying_at_once_is_as_many_statements_as_it_was_before(office: Office):
-    event, [kind] = await office.on_sale({"supply": {"capacity": 300}})
-    for number in (1, 128):
-        buyings = [a_buying(event, kind, f"buy-{number}-{each}") for each in range(number)]
-        sent = await sent_in(office.stage.database, office.stage.scope, lambda tx, many=buyings: buy(tx, many))
-        assert len(sent) == 22, sent
-
-
 async def test_beginning_to_pay_is_seven_statements_more_for_however_many(office: Office):
     event, [kind] = await office.on_sale({"supply": {"capacity": 300}})
-    buyings = [a_buying(event, kind, f"pay-{each}") for each in range(64)]
-    placed = await office.stage.database.run(
-        office.stage.scope, lambda tx: place(tx, [each.placing for each in buyings])
-    )
+    placings = [a_placing(event, kind, f"pay-{each}") for each in range(64)]
+    placed = await office.stage.database.run(office.stage.scope, lambda tx: place(tx, placings))
     checkouts = [
         Checkout(Caller(order.buyer), Source(SourceType.TICKET_ORDER, str(order.id)), Method.CARD, "key", None)
         for order in placed
@@ -132,10 +121,10 @@ async def test_beginning_to_pay_is_seven_statements_more_for_however_many(office
     assert sent[0] == sent[1] == sent[2] + 7
 
 
-def a_buying(event: dict[str, Any], kind: dict[str, Any], key: str) -> Buying:
+def a_placing(event: dict[str, Any], kind: dict[str, Any], key: str) -> Placing:
     buyer, want = IdentityId.new(), Want(TicketTypeId.parse(kind["ticketTypeId"]), 1)
     own = EventId.parse(event["eventId"])
-    return Buying(Placing(Caller(buyer), own, buyer, (want,), key, False, Language.ENGLISH), Method.CARD)
+    return Placing(Caller(buyer), own, buyer, (want,), key, False, Language.ENGLISH)
 
 
 # -- Not for ever

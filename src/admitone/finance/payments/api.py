@@ -39,7 +39,7 @@ from admitone.finance.payments.model import (
     is_paid,
 )
 from admitone.finance.payments.orders import GRACE
-from admitone.finance.payments.paying import begin_for_nothing, go_on
+from admitone.finance.payments.paying import begin_to_pay, go_on
 from admitone.finance.payments.queries import ToldDispute, find_disputes
 from admitone.finance.payments.store.accounts import find_accounts
 from admitone.finance.payments.store.payments import (
@@ -92,8 +92,8 @@ __all__ = (
     "ask_about_pix",
     "ask_for_fees",
     "begin",
-    "begin_for_nothing",
     "begin_refunds",
+    "begin_to_pay",
     "change_accounts",
     "count_of_subject",
     "count_payments",

@@ -1,7 +1,7 @@
 """Pools, holds and numbered units: what they are made of."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 from uuid import UUID
@@ -10,6 +10,9 @@ import msgspec
 
 from admitone.kernel.ids import Id, IdentityId
 from admitone.kernel.states import Lifecycle
+
+SURELY: Final = timedelta(minutes=1)
+"""Longer than any transaction lasts."""
 
 
 class PoolId(Id, prefix="pol"):
@@ -216,6 +219,10 @@ class Part(msgspec.Struct, frozen=True):
 
     def is_overdue(self, now: datetime) -> bool:
         return self.status is Status.HELD and self.expires_at <= now
+
+    def is_sure(self, now: datetime) -> bool:
+        """Whether it is its buyer's for longer than any transaction lasts: only they themselves can end it."""
+        return self.status is Status.SOLD or (self.status is Status.HELD and self.expires_at > now + SURELY)
 
 
 class Hold(msgspec.Struct, frozen=True):

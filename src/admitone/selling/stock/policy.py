@@ -368,6 +368,28 @@ class Stock:
             self._holds[part.hold] = [now if each.key == part.key else each for each in self._holds[part.hold]]
 
 
+class Sale:
+    """What is surely kept, sold: nothing of it is anybody else's, so no pool has to be known for it."""
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        self._holds: dict[HoldId, list[Part]] = {}
+        self.moved: list[tuple[Part, Part]] = []
+        sold: dict[PoolId, int] = {}
+        for part in parts:
+            after = part
+            if part.status is not Status.SOLD:
+                HOLD.check(part.status, Status.SOLD)
+                after = replace(part, status=Status.SOLD, ended_at=None)
+                self.moved.append((part, after))
+                sold[part.pool] = sold.get(part.pool, 0) + part.quantity
+            self._holds.setdefault(part.hold, []).append(after)
+        self.deltas = [Delta(pool, -quantity, quantity) for pool, quantity in sold.items()]
+
+    def hold(self, hold: HoldId) -> Hold | Refusal:
+        parts = self._holds.get(hold)
+        return Hold.of(parts) if parts else HoldNotFound()
+
+
 def together(free: Sequence[Unit], quantity: int) -> list[Unit]:
     """The best that are neighbours; where none are, the best."""
     begin = 0

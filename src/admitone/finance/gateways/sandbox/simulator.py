@@ -14,7 +14,7 @@ that are due, and whoever delivers them says so. Nothing is random but by the se
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeVar
@@ -88,8 +88,11 @@ class Simulator:
         terms: Terms | None = None,
         clock: Clock = _system_clock,
         url: str = "http://127.0.0.1:8001",
+        untold: Collection[str] = (),
     ) -> None:
         self.keys = keys
+        self._untold = frozenset(untold)
+        """Types of events for which no endpoint was set up: they are listed, and that is all."""
         self.journal = journal or Journal()
         self.url = url
         self._clock = clock
@@ -266,6 +269,8 @@ class Simulator:
         sequence = self.journal.append_event(
             step.thing.id, type_, step.account, event.created, msgspec.json.encode(event)
         )
+        if type_ in self._untold:
+            return
         for due_at, forgery in self._fates(self.now()):
             self.journal.put_delivery(sequence, due_at, forgery.value)
 

@@ -13,9 +13,9 @@ from admitone.finance.payments.api import find_owners
 from admitone.finance.webhooks import store
 from admitone.finance.webhooks.errors import AccountUnresolved
 from admitone.finance.webhooks.facts import WebhookReceived
+from admitone.finance.webhooks.handlers.looking import Heard, hand_over, look
 from admitone.finance.webhooks.handlers.mourning import tell_of
 from admitone.finance.webhooks.handlers.resolving import resolve
-from admitone.finance.webhooks.looking import Heard, hand_over, look
 from admitone.finance.webhooks.model import (
     ACCOUNT_UPDATED,
     Acknowledged,

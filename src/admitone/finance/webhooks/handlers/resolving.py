@@ -11,8 +11,8 @@ from admitone.finance.gateways.api import Provider, ProviderEvent, UnknownStatus
 from admitone.finance.gateways.port import GATEWAYS
 from admitone.finance.webhooks import store
 from admitone.finance.webhooks.errors import NotUnderstood, PayloadGone
+from admitone.finance.webhooks.handlers.looking import Heard, hand_over, look
 from admitone.finance.webhooks.handlers.mourning import mourn
-from admitone.finance.webhooks.looking import Heard, hand_over, look
 from admitone.finance.webhooks.model import ReceiptId, ReceiptState, Received
 from admitone.kernel.crypto import KEYRING
 from admitone.kernel.db import Record, Tx

@@ -1,21 +1,40 @@
 """What becomes of what was kept: it is sold, kept longer or shorter, let go, overdue, or comes back.
 
 Promise: each can be said again, and is done once. Money that comes late buys what it was for, if there is any: what
-is overdue and not yet anybody else's is still its own, what ended is taken again. 256 claims on one pool are five
-statements: which pools, lock them, what is kept, portions, counters.
+is overdue and not yet anybody else's is still its own, what ended is taken again. 256 claims in time on one pool are
+three statements: what is kept, and at the end portions and counters.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.selling.stock.commands.shelving import lock_holds, survey, write
 from admitone.selling.stock.model import GONE, Claim, GiveBack, Hold, HoldId, KeepUntil, Portion, Release, Status
-from admitone.selling.stock.store.portions import find_given_back, sum_bought
+from admitone.selling.stock.policy import Sale
+from admitone.selling.stock.store.pools import write_counters
+from admitone.selling.stock.store.portions import find_given_back, find_portions, sum_bought, write_portions
 
 
 async def claim(tx: Tx, claims: Sequence[Claim]) -> list[Hold | Refusal]:
-    """Paid for, so sold."""
+    """Paid for, so sold. What is surely kept is nobody else's, so no pool is looked at: it is written at the very end,
+    and whoever wants something of the same pool meanwhile does not wait for whatever else is done for the buyers."""
+    parts = await find_portions(tx, {each.hold for each in claims})
+    if not all(each.is_sure(tx.now) for each in parts):
+        return await _claim_late(tx, claims)
+    sale = Sale(parts)
+    tx.at_last(partial(_write_sale, tx, sale))
+    return [sale.hold(each.hold) for each in claims]
+
+
+async def _write_sale(tx: Tx, sale: Sale) -> None:
+    """The guards say again that it was still kept."""
+    await write_portions(tx, sale.moved)
+    await write_counters(tx, sale.deltas)
+
+
+async def _claim_late(tx: Tx, claims: Sequence[Claim]) -> list[Hold | Refusal]:
     pools, parts = await lock_holds(tx, claims)
     gone = [each for each in parts if each.status in GONE]
     overdue = [each for each in parts if each.is_overdue(tx.now)]

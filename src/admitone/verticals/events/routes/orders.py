@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from typing import Annotated, Final
 from uuid import UUID
 
+import msgspec
 from msgspec import Meta
 
 from admitone.finance.gateways.api import Method
 from admitone.finance.payments import api as payments
-from admitone.finance.payments.api import Begun, CheckoutAnswer
-from admitone.finance.sources.api import PaymentId
+from admitone.finance.payments.api import Checkout, CheckoutAnswer
+from admitone.finance.sources.api import PaymentId, Source, SourceType
 from admitone.foundation.identity.api import Guest, InvalidEmail, make_guests, normalise_email
 from admitone.kernel.contracts import (
     Audience,
@@ -41,7 +42,6 @@ from admitone.kernel.scope import PeopleScope, Scope
 from admitone.selling.stock.api import BuyerLimit, SeatTaken, SoldOut, UnitId
 from admitone.verticals.events import errors
 from admitone.verticals.events.billing import Billing
-from admitone.verticals.events.commands.buying import Bought, Buying, buy
 from admitone.verticals.events.commands.ordering import Cancelling, Placing, Want, cancel, place
 from admitone.verticals.events.model import EventId, Order, OrderId, OrderLine, OrderState, TicketTypeId
 from admitone.verticals.events.reporting import find_tickets, see
@@ -281,12 +281,14 @@ buy_tickets = Contract(
 
 @buy_tickets.serves
 async def order_and_pay(call: Call, request: BuyRequest) -> BuyAnswer:
+    """Two transactions, so that nobody waits for the stock while somebody's payment is written. It is kept for as long
+    as it can be paid from the start; if it cannot be paid now, or we are cut off, the order stands all the same."""
     scope = Scope(request.organization_id)
-    placing = await placing_of(call, request)
-    bought = await call.batch(buy, Buying(placing, request.method, request.promo_code, request.return_url), scope=scope)
-    order = order_answer(bought.order, datetime.now(UTC))
+    placing = msgspec.structs.replace(await placing_of(call, request), grace=payments.GRACE)
+    placed = await call.batch(place, placing, scope=scope)
+    order = order_answer(placed, datetime.now(UTC))
     try:
-        begun = await _begun(call, bought, scope)
+        begun = await payments.begin_to_pay(call, _checkout(call, request, placed), scope)
         return BuyAnswer(order=order, checkout=await payments.go_on(call, begun), refusal=None)
     except OutcomeUnknown:
         raise
@@ -295,13 +297,18 @@ async def order_and_pay(call: Call, request: BuyRequest) -> BuyAnswer:
         return BuyAnswer(order=order, checkout=None, refusal=why)
 
 
-async def _begun(call: Call, bought: Bought, scope: Scope) -> Begun:
-    if isinstance(bought.refused, payments.FreeUncounted):
-        return await payments.begin_for_nothing(call, bought.checkout, scope, bought.refused)
-    if bought.refused is not None:
-        raise bought.refused
-    assert bought.begun is not None
-    return bought.begun
+def _checkout(call: Call, request: BuyRequest, order: Order) -> Checkout:
+    """Under the key of the order, so that whoever repeats it begins the same."""
+    return Checkout(
+        caller=call.caller,
+        source=Source(SourceType.TICKET_ORDER, str(order.id)),
+        method=request.method,
+        idempotency_key=f"order:{order.id}",
+        buyer=order.buyer,
+        promo_code=request.promo_code,
+        return_url=request.return_url,
+        kept=True,
+    )
 
 
 class OwnRequest(Wire):
