@@ -13,6 +13,7 @@ from bench import (
     identity,
     jobs,
     ledger,
+    letters,
     payouts,
     reconciliation,
     refunds,
@@ -37,6 +38,7 @@ def main() -> int:
     payouts.measure(figures)
     checkin.measure(figures)
     tickets.measure(figures)
+    letters.measure(figures)
     tickets.storm(figures)
     coupons.measure(figures)
     if figures.missed:

@@ -91,8 +91,10 @@ def measure(figures: Figures, seconds: float = SECONDS, payments: int = PAYMENTS
         handed_over(figures, ground, a_sale(ground, Path(folder), PLENTY, payments=payments), s)
 
 
-def a_sale(ground: Ground, folder: Path, capacity: int, hold_minutes: int = 15, **more: float) -> Sale:
-    fair = checkout.a_fair(ground, folder, people=BUYERS, **more)
+def a_sale(
+    ground: Ground, folder: Path, capacity: int, hold_minutes: int = 15, people: int = BUYERS, **more: float
+) -> Sale:
+    fair = checkout.a_fair(ground, folder, people=people, **more)
     event, kind = asyncio.run(_put_on(ground, capacity, hold_minutes))
     return Sale(**(asdict(fair) | {"event": str(event), "ticket_type": str(kind)}))
 

@@ -5,14 +5,17 @@ usage: python -m bench.work_tickets
 """
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from email.headerregistry import Address
-from email.message import EmailMessage
+from typing import Self
 
 from admitone.entrypoints.modules import MODULES
 from admitone.entrypoints.wiring import wire, wire_outside
 from admitone.entrypoints.worker import assemble, work
-from admitone.foundation.mail.model import Fate, LetterId
+from admitone.foundation.mail.model import Fate
 from admitone.foundation.mail.postman import Postman
+from admitone.foundation.mail.writing import Mail
 from admitone.kernel.config import Config
 from bench.shop import paid_at_the_sandbox
 
@@ -20,8 +23,11 @@ SENDER = Address("Tickets", "no-reply", "tickets.example")
 
 
 class Bin:
-    async def carry(self, letter: LetterId, message: EmailMessage) -> Fate:  # noqa: ARG002
-        bytes(message)
+    @asynccontextmanager
+    async def set_out(self) -> AsyncIterator[Self]:
+        yield self
+
+    async def carry(self, mail: Mail) -> Fate:  # noqa: ARG002
         return Fate.SENT
 
 

@@ -1,7 +1,7 @@
 """Builders for letters: posted in a transaction, carried by a real worker, and what became of them."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -9,12 +9,14 @@ import asyncpg
 
 from admitone.foundation.mail.api import Letter, Template, post
 from admitone.foundation.mail.handlers import deliver
+from admitone.foundation.mail.model import Fate, Opened
 from admitone.foundation.mail.postman import Postman, Smtp
 from admitone.foundation.mail.settings import Server, sender_of
 from admitone.kernel.batch import Batcher
 from admitone.kernel.breaker import Breakers, Dependency
 from admitone.kernel.db import Database
 from admitone.kernel.ids import uuid7
+from admitone.kernel.jobs import Kind
 from admitone.kernel.scope import Scope
 from admitone.kernel.telemetry import Metrics
 from admitone.kernel.words import Language
@@ -43,6 +45,12 @@ def a_letter(to: str, **said: Any) -> Letter:
     )
 
 
+def a_receipt(to: str, **said: Any) -> Letter:
+    """For which nobody sits and waits."""
+    values = {"event": "Fado", "tickets": 2, "when": "soon", "place": "here", "amount": "0", "order": "1", "link": "/"}
+    return a_letter(to, template=Template.ORDER_RECEIPT, values=values, **said)
+
+
 async def posted(database: Database, scope: Scope, *letters: Letter) -> int:
     return await database.run(scope, lambda tx: post(tx, letters))
 
@@ -54,18 +62,32 @@ def a_postman(server: MailServer, batcher: Batcher, url: str = "", **said: Any) 
     return Postman(smtp, SENDER, SITE)
 
 
+async def delivered(postman: Postman, letter: Opened) -> Fate:
+    """One letter, alone; raises what went wrong with it."""
+    [came] = await postman.deliver([letter])
+    if isinstance(came, Fate):
+        return came
+    raise came
+
+
 @asynccontextmanager
 async def a_mail_worker(
-    database: Database, batcher: Batcher, superuser: asyncpg.Connection, scope: Scope, carrying: MailServer | Postman
+    database: Database,
+    batcher: Batcher,
+    superuser: asyncpg.Connection,
+    scope: Scope,
+    carrying: MailServer | Postman,
+    kinds: Sequence[Kind[Any]] = (deliver,),
 ) -> AsyncIterator[None]:
     """Carries the letters of this organisation, and not what other tests left lying, for as long as this lasts."""
     await superuser.execute(
-        "UPDATE kernel.job SET run_at = now() + '1 day' WHERE lane = $1 AND organization_id <> $2 AND worker IS NULL",
-        deliver.lane.name,
+        "UPDATE kernel.job SET run_at = now() + '1 day'"
+        " WHERE lane = ANY($1::text[]) AND organization_id <> $2 AND worker IS NULL",
+        [kind.lane.name for kind in kinds],
         scope.organization.uuid,
     )
     postman = a_postman(carrying, batcher) if isinstance(carrying, MailServer) else carrying
-    async with a_worker(database, duties(deliver), services={Postman: postman}):
+    async with a_worker(database, duties(*kinds), services={Postman: postman}):
         yield
 
 

@@ -4,6 +4,7 @@ async with a_mail_server() as server:
     server.answers["RCPT"] = ["451 4.3.0 later"]       once; then all is well
     server.nobody.add("gone@example.org")              550 5.1.1, with the address in its words, as servers do
     server.silent_at = "DATA"                          never answers this command (or CONNECT, the greeting)
+    server.most_at_once = 2                            takes so many mails on one connection, and then 421
     ...
     [mail] = server.sent_to("ana@example.org")
 """
@@ -11,7 +12,7 @@ async with a_mail_server() as server:
 import asyncio
 import socket
 import ssl
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -50,6 +51,8 @@ class MailServer:
         self.nobody: set[str] = set()
         self.silent_at: str | None = None
         self.calls = 0
+        self.most_at_once: int | None = None
+        self._taken: Counter[Session] = Counter()
         self._tls, self._password, self._utf8 = tls, password, utf8
         self._server: asyncio.Server | None = None
 
@@ -93,10 +96,12 @@ class MailServer:
     # What aiosmtpd calls by these names.
 
     async def handle_MAIL(
-        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, options: list[str]
+        self, _server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
         if answer := await self._say("MAIL"):
             return answer
+        if self.most_at_once is not None and self._taken[session] >= self.most_at_once:
+            return "421 4.7.0 Too many mails on this connection"
         envelope.mail_from, envelope.mail_options = address, options
         return "250 2.1.0 OK"
 
@@ -120,6 +125,7 @@ class MailServer:
         self.received.append(
             Received(str(envelope.mail_from), tuple(map(str, envelope.rcpt_tos)), mail, envelope.content, encrypted)
         )
+        self._taken[session] += 1
         return "250 2.0.0 Taken"
 
 

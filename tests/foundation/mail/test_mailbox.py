@@ -1,5 +1,6 @@
 """Without a mail server a developer reads letters on a page; in production there is no such page."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import asyncpg
@@ -24,7 +25,7 @@ from admitone.kernel.config import Config, ConfigurationProblem
 from admitone.kernel.db import Database
 from admitone.kernel.manifest import Module
 from tests.builders import an_organization
-from tests.foundation.mail.test_letters import INVITATION, mail_of
+from tests.foundation.mail.test_letters import INVITATION, written
 from tests.foundation.mail.test_settings import MAIL
 from tests.kernel.test_config import PRODUCTION
 from tests.mails import a_letter, an_address, posted, send_all
@@ -113,7 +114,7 @@ def test_what_stays_within_this_machine_has_a_mailbox(tmp_path: Path, inside: di
 async def test_a_mailbox_has_room_for_the_newest_and_shows_each_letter_once(tmp_path: Path):
     mailbox, letters = Mailbox(tmp_path / "mailbox"), [LetterId.new() for _ in range(ROOM + 3)]
     for letter in (*letters, letters[-1]):
-        await mailbox.carry(letter, mail_of(a_letter("ana@example.org")))
+        await mailbox.carry(replace(written(a_letter("ana@example.org")), letter=letter))
     assert [letter for letter, _ in await mailbox.list_newest()] == letters[:2:-1]
     assert await mailbox.find(letters[0]) is None
     assert len(list(mailbox.folder.iterdir())) == ROOM

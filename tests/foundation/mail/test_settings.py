@@ -18,7 +18,7 @@ from admitone.kernel.breaker import DependencyUnavailable
 from admitone.kernel.config import Config, ConfigurationProblem
 from admitone.kernel.words import Language
 from tests.kernel.test_config import PRODUCTION
-from tests.mails import a_postman, an_address
+from tests.mails import a_postman, an_address, delivered
 from tests.smtp import a_mail_server
 
 MAIL = {
@@ -147,11 +147,11 @@ async def test_letter_and_password_go_encrypted(batcher: Batcher, certificate):
     theirs, trust = certificate
     async with a_mail_server(theirs, password="hush") as server:
         url = f"smtp://us:hush@127.0.0.1:{server.port}?starttls=1"
-        assert await a_postman(server, batcher, url, trust=trust).deliver(a_notice()) is Fate.SENT
+        assert await delivered(a_postman(server, batcher, url, trust=trust), a_notice()) is Fate.SENT
         assert [each.was_encrypted for each in server.received] == [True]
         wrong = f"smtp://us:hash@127.0.0.1:{server.port}?starttls=1"
         with pytest.raises(DependencyUnavailable):
-            await a_postman(server, batcher, wrong, trust=trust).deliver(a_notice())
+            await delivered(a_postman(server, batcher, wrong, trust=trust), a_notice())
 
 
 @pytest.mark.covers("PRV-005")
@@ -160,10 +160,10 @@ async def test_a_server_that_cannot_prove_who_it_is_gets_nothing(batcher: Batche
     async with a_mail_server(theirs, password="hush") as server:
         url = f"smtp://us:hush@127.0.0.1:{server.port}?starttls=1"
         with pytest.raises(DependencyUnavailable):
-            await a_postman(server, batcher, url).deliver(a_notice())
+            await delivered(a_postman(server, batcher, url), a_notice())
     async with a_mail_server() as plain:
         with pytest.raises(DependencyUnavailable):
-            await a_postman(plain, batcher, f"smtp://127.0.0.1:{plain.port}?starttls=1").deliver(a_notice())
+            await delivered(a_postman(plain, batcher, f"smtp://127.0.0.1:{plain.port}?starttls=1"), a_notice())
         with pytest.raises(DependencyUnavailable):
-            await a_postman(plain, batcher, f"smtps://127.0.0.1:{plain.port}").deliver(a_notice())
+            await delivered(a_postman(plain, batcher, f"smtps://127.0.0.1:{plain.port}"), a_notice())
     assert server.received == plain.received == []

@@ -167,7 +167,7 @@ async def test_if_no_link_can_be_made_the_letter_goes_all_the_same(office: Offic
     async def broken(*_: Any) -> None:
         raise ConnectionResetError
 
-    monkeypatch.setattr(guest_links, "insert_link", broken)
+    monkeypatch.setattr(guest_links, "insert_links", broken)
     event, [kind] = await office.on_sale()
     order = await office.order(event, (kind, 1), guest=an_address())
     await office.pay(order, guest=True)

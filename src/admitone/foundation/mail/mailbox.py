@@ -8,6 +8,8 @@ for new ones.
 import asyncio
 import os
 import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.message import EmailMessage
 from email.parser import BytesParser
@@ -17,6 +19,7 @@ from typing import Final, Self
 
 from admitone.foundation.mail.model import Fate, LetterId
 from admitone.foundation.mail.settings import SMTP_URL, is_private
+from admitone.foundation.mail.writing import Mail
 from admitone.kernel.config import Config
 
 ROOM: Final = 100
@@ -34,8 +37,12 @@ class Mailbox:
             return None
         return cls(config.home / "mailbox")
 
-    async def carry(self, letter: LetterId, message: EmailMessage) -> Fate:
-        await asyncio.to_thread(self._put, letter, message.as_bytes())
+    @asynccontextmanager
+    async def set_out(self) -> AsyncIterator[Self]:
+        yield self
+
+    async def carry(self, mail: Mail) -> Fate:
+        await asyncio.to_thread(self._put, mail.letter, mail.content)
         return Fate.SENT
 
     async def list_newest(self) -> list[tuple[LetterId, EmailMessage]]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 import idna
@@ -124,6 +125,7 @@ def on_the_wire(address: str) -> str:
     return f"{local}@{in_ascii(domain)}"
 
 
+@lru_cache(maxsize=4096)
 def in_ascii(domain: str) -> str:
     """As the domain name system has it (IDNA 2008): all spellings of one domain are one, and no two domains are. Raises
     `UnicodeError` for what can be no domain."""

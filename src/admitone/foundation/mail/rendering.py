@@ -35,6 +35,7 @@ def _environment(*, autoescape: bool) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,  # To look at the files before each letter takes longer than to fill one in.
     )
 
 
@@ -57,7 +58,9 @@ def rendered(
     """Raises `ValueError` if the values are not those that the template asks for."""
     require_values(template, values)
     words = Words(language)
-    given = {**values, **_common(words, site, at)}
+    given = {**values, **_common(words, site)}
+    if "moment" in _asked_by(template):
+        given["moment"] = f"{words.moment(at, _UTC)} UTC"
     text = _TEXT.get_template(f"{template}.j2").make_module({**given, "form": "form.txt.j2"})
     page = _PAGE.get_template(f"{template}.j2").make_module({**given, "form": "form.html.j2"})
     subject: str = text.subject  # type: ignore[attr-defined]
@@ -86,21 +89,24 @@ def require_path(text: str) -> None:
 @cache
 def values_of(template: Template) -> frozenset[str]:
     """What a template asks for besides what all are given."""
+    return _asked_by(template) - {"form", "moment", *_common(Words(), "https://admitone.invalid")}
+
+
+@cache
+def _asked_by(template: Template) -> frozenset[str]:
     loader = _TEXT.loader
     assert loader is not None
     source, _, _ = loader.get_source(_TEXT, f"{template}.j2")
-    common = {"form", *_common(Words(), "https://admitone.invalid", datetime.min.replace(tzinfo=_UTC))}
-    return frozenset(find_undeclared_variables(_TEXT.parse(source)) - common)
+    return frozenset(find_undeclared_variables(_TEXT.parse(source)))
 
 
-def _common(words: Words, site: str, at: datetime) -> dict[str, Any]:
+def _common(words: Words, site: str) -> dict[str, Any]:
     return {
         "say": words.say,
         "plural": words.plural,
         "url": _links_to(site),
         "home": site,
         "site": urlsplit(site).netloc,
-        "moment": f"{words.moment(at, _UTC)} UTC",
     }
 
 

@@ -21,17 +21,17 @@ INSERT_LETTERS = Insert(
     {"id": "uuid", "template": "text", "language": "text", "sealed": "bytea", "created_at": "timestamptz"},
 )
 FIND_WAITING = """
-    SELECT template, language, sealed, created_at
+    SELECT id, template, language, sealed, created_at
       FROM mail.letter
      WHERE organization_id = $1
-       AND id = $2
+       AND id = ANY($2::uuid[])
        AND sealed IS NOT NULL
 """
-CLOSE_LETTER = """
+CLOSE_LETTERS = """
     UPDATE mail.letter
        SET sealed = NULL, sent_at = $3::timestamptz, refused_at = $4::timestamptz
      WHERE organization_id = $1
-       AND id = $2
+       AND id = ANY($2::uuid[])
        AND sealed IS NOT NULL
 """
 COUNT_WAITING = """
@@ -62,15 +62,16 @@ async def insert_letters(tx: Tx, letters: Sequence[NewLetter]) -> None:
     await tx.insert_exactly(INSERT_LETTERS, letters)
 
 
-async def find_waiting(tx: Tx, letter: LetterId) -> Record | None:
-    """Unless it was sent or refused before, or its days are over."""
-    return await tx.find(FIND_WAITING, letter.uuid)
+async def find_waiting(tx: Tx, letters: Sequence[LetterId]) -> dict[LetterId, Record]:
+    """Those that were not sent or refused before, and whose days are not over."""
+    return {LetterId(row["id"]): row for row in await tx.fetch(FIND_WAITING, [each.uuid for each in letters])}
 
 
-async def close(tx: Tx, letter: LetterId, fate: Fate) -> None:
-    """Keep what became of it, and forget what it said."""
+async def close(tx: Tx, letters: Sequence[LetterId], fate: Fate) -> None:
+    """Keep what became of them, and forget what they said."""
     sent_at, refused_at = (tx.now, None) if fate is Fate.SENT else (None, tx.now)
-    await tx.execute_exactly(1, CLOSE_LETTER, letter.uuid, sent_at, refused_at)
+    ids = sorted(each.uuid for each in letters)
+    await tx.execute_exactly(len(ids), CLOSE_LETTERS, ids, sent_at, refused_at)
 
 
 async def count_waiting(tx: PlatformTx, since: datetime, until: datetime) -> tuple[int, datetime | None]:

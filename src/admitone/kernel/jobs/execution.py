@@ -3,14 +3,15 @@
 Promise: a group of jobs has its effect, its inbox rows and its end in one transaction, or none of it. A group that
 raises is run again in parts, and parts that raise one by one, in one transaction with a savepoint for each, so that
 the others lose nothing by the one that fails. Who lost the lease meanwhile changes nothing. What failed is tried
-again, deferred or buried as `policy` says; until that is written, the job is not forgotten.
+again, deferred or buried as `policy` says; until that is written, the job is not forgotten. Errands that go in a group
+say which of them failed; the others end as the jobs of a handler do, and nothing outside is asked again for that.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
@@ -23,7 +24,7 @@ from admitone.kernel.db import PlatformTx, Tx
 from admitone.kernel.errors import Unavailable
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.jobs import policy, store
-from admitone.kernel.jobs.model import Claimed, Delivered, Desk, Finish, Kind
+from admitone.kernel.jobs.model import Claimed, Delivered, Desk, Finish, Kind, Round
 from admitone.kernel.jobs.policy import Again, Bury, Reason
 from admitone.kernel.scope import Caller, PlatformScope, Role, Scope
 from admitone.kernel.telemetry import Metrics, bound, logger
@@ -116,9 +117,14 @@ class Execution:
         with self._told_of(jobs):
             readable, failed = self._read(kind, jobs)
             if readable:
-                failed |= await (self._errand if kind.outside else self._handle)(kind, readable)
+                failed |= await self._way_of(kind)(kind, readable)
             await self.settle([(job, failed[job.id]) for job in jobs if job.id in failed])
         self._metrics.jobs.executed(kind.name, len(jobs) - len(failed), len(failed), time.monotonic() - began)
+
+    def _way_of(self, kind: Kind[Any]) -> Callable[[Kind[Any], Sequence[Pair]], Awaitable[Failures]]:
+        if not kind.outside:
+            return self._handle
+        return self._errands if kind.group > 1 else self._errand
 
     async def settle(self, failed: Sequence[tuple[Claimed, BaseException]]) -> None:
         """Write down what failed, however long the database is away: until then, the jobs are in our hands."""
@@ -229,6 +235,16 @@ class Execution:
             return {job.id: error}
         return {}
 
+    async def _errands(self, kind: Kind[Any], jobs: Sequence[Pair]) -> Failures:
+        try:
+            async with asyncio.timeout(kind.seconds):
+                went: Round = await kind.work(self._desk, [delivered for _, delivered in jobs])
+        except Exception as error:  # noqa: BLE001  See above. Of whom it is the fault shows when each goes alone.
+            return {job.id: error for job, _ in jobs}
+        done = [pair for pair in jobs if pair[0].id not in went.failed]
+        closing = replace(kind, work=went.finish or _nothing)
+        return {**went.failed, **(await self._handle(closing, done) if done else {})}
+
     async def _let_go(self, job: Claimed, delivered: Delivered[Any]) -> None:
         """It ran elsewhere, or had its effect under the same key before; its end is all that is left to do."""
 
@@ -289,6 +305,10 @@ class Execution:
         if len(jobs) == 1:
             ids |= {"correlationId": str(first.correlation_id), "jobId": str(first.id)}
         return bound(**ids)
+
+
+async def _nothing(tx: Tx, deliveries: Sequence[Delivered[Any]]) -> None:
+    """Is left to write."""
 
 
 async def _work(tx: Tx, kind: Kind[Any], jobs: Sequence[Pair]) -> None:

@@ -3,14 +3,18 @@
 Promise: a kind says everything about its jobs: what they carry, which lane and priority they go by, how they are
 retried and after how many lost workers they are given up. There are two sorts of kinds. A *handler* works inside one
 transaction for many jobs of one organisation at a time, like a command, and its effect, the inbox rows and the end of
-the jobs commit together. An *errand* calls the outside world: one job, no transaction open; what it returns is run in
-the transaction that ends the job.
+the jobs commit together. An *errand* calls the outside world, or looks where a handler may not: one job, no
+transaction open; what it returns is run in the transaction that ends the job. An errand with a `group` takes up to so
+many jobs of one organisation, says which of them failed, and ends the others in one transaction.
 
     @handler("crm.count_visit", priority=Priority.NOTICE)
     async def count_visit(tx: Tx, visits: Sequence[Delivered[TicketConsumed]]) -> None: ...
 
     @errand("ops.page", lane=PAGER, retry=NOTIFICATIONS)
     async def page(desk: Desk, alert: Delivered[AlertRaised]) -> Finish | None: ...
+
+    @errand("mail.deliver", lane=MAIL, group=8)
+    async def deliver(desk: Desk, posted: Sequence[Delivered[Posted]]) -> Round: ...
 """
 
 import random
@@ -61,7 +65,7 @@ class Lane:
 
     name: str
     places: int
-    """How many run at once in one worker: groups of jobs in the lane of handlers, single jobs in others."""
+    """How many groups of jobs run at once in one worker; of most errands a group is one job."""
     gives_way: bool = False
     """While handlers of this worker are at work it begins little: what nobody waits for is done when there is time."""
 
@@ -126,6 +130,16 @@ class Desk:
         return given
 
 
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What became of a group of errands."""
+
+    finish: Callable[[Tx, Sequence[Delivered[Any]]], Awaitable[None]] | None = None
+    """Run in the transaction that ends those that did not fail; if it raises, again with fewer of them."""
+    failed: Mapping[UUID, BaseException] = field(default_factory=dict)
+    """By their jobs; each is tried again, or not, as if it had been alone."""
+
+
 @dataclass(frozen=True, eq=False)
 class Kind(Generic[Payload]):
     """One kind of job."""
@@ -134,6 +148,8 @@ class Kind(Generic[Payload]):
     carries: type[Payload]
     work: Callable[..., Awaitable[Any]]
     outside: bool
+    group: int = 1
+    """How many errands go together at most; handlers take as many as there are."""
     lane: Lane = WORK
     priority: Priority = Priority.NORMAL
     retry: Retry = ORDINARY
@@ -161,8 +177,11 @@ def handler(name: str, **said: Any) -> Callable[[Callable[..., Awaitable[None]]]
     return lambda work: Kind(name, _carried(work), work, outside=False, **said)
 
 
-def errand(name: str, *, lane: Lane, **said: Any) -> Callable[[Callable[..., Awaitable[Finish | None]]], Kind[Any]]:
-    """Declare a kind whose work is `(desk, delivered)`, outside of any transaction, one at a time."""
+def errand(
+    name: str, *, lane: Lane, **said: Any
+) -> Callable[[Callable[..., Awaitable[Finish | Round | None]]], Kind[Any]]:
+    """Declare a kind whose work is `(desk, delivered)`, outside of any transaction, one at a time; with a `group`
+    it is `(desk, deliveries)`, and gives a `Round`."""
     return lambda work: Kind(name, _carried(work), work, outside=True, lane=lane, **said)
 
 
@@ -254,9 +273,14 @@ class Claimed:
         return (self.kind, self.organization_id, self.attempts > 0, self.crashes and self.id)
 
 
-def groups_of(jobs: Sequence[Claimed], most: int) -> list[list[Claimed]]:
-    """Jobs that can go in one transaction together: of one kind and one organisation, `most` at a time."""
+def groups_of(jobs: Sequence[Claimed], most: Callable[[Claimed], int]) -> list[list[Claimed]]:
+    """Jobs that can go in one transaction together: of one kind and one organisation, `most` of them at a time."""
     by_group: dict[Hashable, list[Claimed]] = {}
     for job in jobs:
         by_group.setdefault(job.group, []).append(job)
-    return [group[at : at + most] for group in by_group.values() for at in range(0, len(group), most)]
+    return [
+        group[at : at + size]
+        for group in by_group.values()
+        for size in [most(group[0])]
+        for at in range(0, len(group), size)
+    ]

@@ -41,7 +41,9 @@ LOOK_AT_ALL_SECONDS: Final = 1.0
 MOMENT_SECONDS: Final = 0.05
 """What comes within it is done together: to claim or to pass on one costs as much as to do so for many."""
 
-GIVE_WAY_SECONDS: Final = 0.5
+GIVE_WAY_SECONDS: Final = 2.0
+GIVING_WAY: Final = 256
+"""How many a lane that gives way begins then, at most; of one organisation half of them."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,8 @@ class Worker:
         self._rhythm = rhythm or Rhythm()
         self._metrics = metrics
         self._relay = Relay(desk.database, duties.subscriptions)
-        self._execution = Execution(desk, {kind.name: kind for kind in duties.kinds}, metrics)
+        self._kinds = {kind.name: kind for kind in duties.kinds}
+        self._execution = Execution(desk, self._kinds, metrics)
         self._hands = [Hands(lane) for lane in duties.lanes]
         self._stopping = asyncio.Event()
         self._last_seen: datetime | None = None
@@ -260,11 +263,11 @@ class Worker:
         await self._wait_for_place(hands)
         if hands.running:
             await asyncio.sleep(MOMENT_SECONDS)
-        if hands.lane.gives_way:
-            await self._give_way()
+        gave_way = hands.lane.gives_way and await self._give_way()
         if self._stopping.is_set():
             return False
-        most = CLAIM if hands.lane is WORK else hands.free
+        most = CLAIM if hands.lane is WORK else hands.free * self._largest_group(hands.lane)
+        most = min(most, GIVING_WAY) if gave_way else most
         try:
             if hands.in_doubt:
                 hands.in_doubt = False
@@ -274,17 +277,32 @@ class Worker:
         except Exception:
             hands.in_doubt = True
             raise
-        for group in groups_of(claimed, GROUP if hands.lane is WORK else 1):
+        for group in groups_of(claimed, partial(self._together, hands, len(claimed))):
             await self._wait_for_place(hands)
             if self._stopping.is_set():  # What was not begun is given back when we sign off.
                 break
             self._start(hands, group)
         return bool(claimed)
 
-    async def _give_way(self) -> None:
-        """To handlers, but not for ever."""
-        if any(hands.running for hands in self._hands if hands.lane is WORK):
-            await self._pause(GIVE_WAY_SECONDS, self._stopping)
+    async def _give_way(self) -> bool:
+        """To handlers, if any are at work, but not for ever."""
+        if not any(hands.running for hands in self._hands if hands.lane is WORK):
+            return False
+        await self._pause(GIVE_WAY_SECONDS, self._stopping)
+        return True
+
+    def _largest_group(self, lane: Lane) -> int:
+        return max(kind.group for kind in self._duties.kinds if kind.lane.name == lane.name)
+
+    def _together(self, hands: Hands, claimed: int, job: Claimed) -> int:
+        """How many of its like go with a job. An errand that failed before goes alone: the others may have failed by
+        it. Where somebody waits, nobody goes behind another while there are places."""
+        kind = self._kinds[job.kind]
+        if not kind.outside:
+            return GROUP
+        if job.attempts:
+            return 1
+        return kind.group if hands.lane.gives_way else min(kind.group, -(-claimed // max(1, hands.free)))
 
     async def _claim(self, tx: PlatformTx, hands: Hands, most: int) -> list[Claimed]:
         lane = hands.lane.name

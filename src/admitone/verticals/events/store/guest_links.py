@@ -1,17 +1,18 @@
 """Links by which guests see their tickets, as digests."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 import msgspec
 
 from admitone.kernel.db import Tx
+from admitone.kernel.statements import Insert
 from admitone.verticals.events.model import OrderId
 
-INSERT_LINK = """
-    INSERT INTO events.guest_link (organization_id, digest, order_id, expires_at, created_at)
-    VALUES ($1, $2, $3, $4, $5)
-"""
+INSERT_LINKS = Insert(
+    "events.guest_link",
+    {"digest": "bytea", "order_id": "uuid", "expires_at": "timestamptz", "created_at": "timestamptz"},
+)
 
 
 FIND_LINK = """
@@ -38,8 +39,17 @@ class Link(msgspec.Struct, frozen=True):
     expires_at: datetime
 
 
-async def insert_link(tx: Tx, digest: bytes, order: OrderId, expires_at: datetime) -> None:
-    await tx.execute_exactly(1, INSERT_LINK, digest, order.uuid, expires_at, tx.now)
+class NewLink(msgspec.Struct, frozen=True):
+    """A row to insert."""
+
+    digest: bytes
+    order_id: OrderId
+    expires_at: datetime
+    created_at: datetime
+
+
+async def insert_links(tx: Tx, links: Sequence[NewLink]) -> None:
+    await tx.insert_exactly(INSERT_LINKS, links)
 
 
 async def put_off_links(tx: Tx, orders: Collection[OrderId], expires_at: datetime) -> None:
