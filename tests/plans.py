@@ -10,8 +10,8 @@ async def test_…(cluster, worker_id, planned):
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from types import ModuleType
 from uuid import UUID
@@ -24,9 +24,17 @@ from admitone.kernel.scope import Role
 from tests.architecture.statements import statements_of
 from tests.conftest import TEMPLATE, TestCluster, run_as_superuser
 
-PLANNED = ("empty", "analysed empty", "full", "analysed full")
+PLANNED = ("empty", "analysed empty", *(f"{few} rows" for few in (30, 300, 1000)), "full", "analysed full")
 """When the plan was made, and whether anybody had counted rows by then."""
 NOBODY = UUID(int=0)
+COLUMNS = """
+    SELECT quote_ident(attname) AS attname
+      FROM pg_attribute
+     WHERE attrelid = $1::regclass
+       AND attnum > 0
+       AND NOT attisdropped
+       AND attgenerated = ''
+"""
 FIRST, LAST = f"'{UUID(int=0)}'", f"'{UUID(int=2**128 - 1)}'"
 
 
@@ -70,6 +78,7 @@ class Ground:
                 stack.push_async_callback(sessions[role].close)
                 await sessions[role].execute(f"SET app.organization_id = '{self.organization}'")
                 await sessions[role].execute(f"SET app.identity_id = '{self.identity}'")
+                await sessions[role].execute("SET app.city_codes = '*'")
             await self._plan(owner, sessions, asked, planned)
             wrong = [said for what, each in asked.items() if (said := await self._complaint(sessions, what, each))]
         assert wrong == [], "\n\n".join(wrong)
@@ -81,15 +90,38 @@ class Ground:
         asked: Mapping[str, Asked],
         planned: str,
     ) -> None:
-        for step in ("analysed empty", "empty", "fill", "analysed full", "full"):
+        for step in ("analysed empty", "empty", "fill", "few", "analysed full", "full"):
             if step == "fill":
                 await owner.execute(self.fill)
+            elif step == "few" and planned.endswith("rows"):
+                async with self._few(owner, int(planned.split()[0])):
+                    await self._prepare(sessions, asked)
             elif step.startswith("analysed") and step == planned:
                 await owner.execute(f"VACUUM ANALYZE {', '.join(self.tables)}")
             elif planned.endswith(step):
-                for what, each in asked.items():
-                    await sessions[each.role].execute(f'PREPARE "{what}" AS {each.statement}')
-                    await self._run(sessions, what, each)
+                await self._prepare(sessions, asked)
+
+    @asynccontextmanager
+    async def _few(self, owner: asyncpg.Connection, few: int) -> AsyncIterator[None]:
+        """Meanwhile no table has more rows than these."""
+        await owner.execute("SET session_replication_role = replica; CREATE SCHEMA kept")
+        columns = {
+            table: ", ".join(row["attname"] for row in await owner.fetch(COLUMNS, table)) for table in self.tables
+        }
+        for place, (table, names) in enumerate(columns.items()):
+            await owner.execute(f"CREATE TABLE kept.t{place} AS SELECT {names} FROM {table}")
+        # What is emptied is planned anew: so it is emptied before, and filled up after.
+        await owner.execute(f"TRUNCATE {', '.join(self.tables)} CASCADE")
+        for part in (f"LIMIT {few}", f"OFFSET {few}"):
+            for place, (table, names) in enumerate(columns.items()):
+                await owner.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM kept.t{place} {part}")
+            if part.startswith("LIMIT"):
+                yield
+
+    async def _prepare(self, sessions: Mapping[Role, asyncpg.Connection], asked: Mapping[str, Asked]) -> None:
+        for what, each in asked.items():
+            await sessions[each.role].execute(f'PREPARE "{what}" AS {each.statement}')
+            await self._run(sessions, what, each)
 
     async def _run(self, sessions: Mapping[Role, asyncpg.Connection], what: str, each: Asked) -> str:
         bound = {Role.APP: f"'{self.organization}'", Role.BUYER: f"'{self.identity}'"}.get(each.role, "")

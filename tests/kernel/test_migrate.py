@@ -270,3 +270,26 @@ async def test_the_schema_as_text_says_nothing_about_the_machine(url, folder):
     assert "OWNER TO admitone_owner" in text
     assert not any(word in text for word in ("Dumped", "restrict", "SET statement_timeout"))
     assert schema_of(url) == text
+
+
+FORETOLD = """
+    SELECT a.attname::text AS name, s.stadistinct AS kinds
+      FROM pg_statistic AS s
+      JOIN pg_attribute AS a ON a.attrelid = s.starelid AND a.attnum = s.staattnum
+     WHERE s.starelid = 'shop.seat'::regclass
+"""
+
+
+async def test_of_rows_that_nobody_counted_the_planner_believes_that_one_organisation_has_them(url, folder, connection):
+    write(
+        folder,
+        "0003_seat.sql",
+        "CREATE TABLE shop.seat (organization_id int, id int, row int, PRIMARY KEY (organization_id, id));",
+    )
+    await migrate(url, folder=folder)
+    assert dict(await connection.fetch(FORETOLD)) == {"organization_id": 1, "id": -1}
+
+    await connection.execute("INSERT INTO shop.seat SELECT n / 10, n, 1 FROM generate_series(0, 99) AS n")
+    await connection.execute("ANALYZE shop.seat")
+    await migrate(url, folder=folder)
+    assert dict(await connection.fetch(FORETOLD))["organization_id"] == 10, "what was counted stays"
