@@ -1,6 +1,6 @@
 """The server under load: all that `admitone serve` serves, its own tickets included, with the sandbox of the bench.
 
-usage: python -m bench.serve_tickets PORT [--one-by-one]
+usage: python -m bench.serve_tickets PORT [--one-by-one] [--beside]
 """
 
 import os
@@ -20,4 +20,4 @@ if __name__ == "__main__":
     application = assemble(config, MODULES, TableAuthority(), coalesce="--one-by-one" not in sys.argv)
     wire_outside(config, application.outbound)
     with paid_at_the_sandbox():
-        serve(application, "127.0.0.1", int(sys.argv[1]))
+        serve(application, "127.0.0.1", int(sys.argv[1]), beside="--beside" in sys.argv)

@@ -7,13 +7,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from bench.ground import Ground
 
 ROOT = Path(__file__).parent.parent
+LISTENS = "0A"
 
 
 def a_free_port() -> int:
@@ -24,28 +25,39 @@ def a_free_port() -> int:
 
 
 @contextmanager
-def a_server(ground: Ground, *flags: str, module: str = "bench.serve", **surroundings: str) -> Iterator[int]:
-    """The port on which the toy, or what else the module serves, is served from this ground."""
+def a_server(
+    ground: Ground, *flags: str, module: str = "bench.serve", beside: int = 0, **surroundings: str
+) -> Iterator[int]:
+    """The port on which the toy, or what else the module serves, is served from this ground, by so many more."""
     port = a_free_port()
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("wb") as log:
         environment = {**os.environ, "DATABASE_URL": ground.url, "ADMITONE_DATA": folder, **surroundings}
         command = [sys.executable, "-m", module, str(port), *flags]
-        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+        servers: list[subprocess.Popen[bytes]] = []
         try:
-            _wait(port, server, Path(log.name))
+            for number in range(1 + beside):
+                more = ["--beside"] if number else []
+                servers.append(subprocess.Popen([*command, *more], cwd=ROOT, env=environment, stdout=log, stderr=log))
+                _wait(port, servers, Path(log.name))
             yield port
         finally:
-            server.send_signal(signal.SIGTERM)
-            server.wait(10)
+            for server in servers:
+                server.send_signal(signal.SIGTERM)
+            for server in servers:
+                server.wait(10)
 
 
-def _wait(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
+def _wait(port: int, servers: Sequence[subprocess.Popen[bytes]], log: Path) -> None:
     for _ in range(300):
-        if server.poll() is not None:
+        if any(server.poll() is not None for server in servers):
             raise RuntimeError(f"the server did not start:\n{log.read_text()[-2000:]}")
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        if _listeners(port) >= len(servers):
             return
-        except OSError:
-            time.sleep(0.05)
+        time.sleep(0.05)
     raise RuntimeError("the server does not listen")
+
+
+def _listeners(port: int) -> int:
+    """As the system counts them: several may listen on one port."""
+    rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return sum(own == f"0100007F:{port:04X}" and state == LISTENS for _, own, _, state, *_ in rows)

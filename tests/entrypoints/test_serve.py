@@ -50,6 +50,20 @@ async def test_a_port_that_somebody_listens_on_is_not_shared():
             require_free_port("127.0.0.1", server.port)
 
 
+async def test_who_is_told_so_serves_beside_another_and_goes_on_when_that_one_ends():
+    async with a_server() as first, a_server(beside=first.port) as second:
+        answers = {await visit(f"{first.url}/api/open") for _ in range(20)}
+        assert len(answers) == 1
+        await first.stop()
+        for _ in range(50):
+            if await visit(f"{second.url}/api/open") in answers:
+                break
+            await asyncio.sleep(0.1)
+        assert {await visit(f"{second.url}/api/open") for _ in range(20)} == answers
+        _, said = await second.stop()
+    assert "stopped with 0 open" in said
+
+
 def test_an_application_that_will_not_start_says_why():
     command = [sys.executable, "-m", "tests.kernel.contract_socket", str(free_port()), "refuse"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)

@@ -47,4 +47,5 @@ async def close() -> None:
 
 if __name__ == "__main__":
     edge = Desk(*CONTRACTS, still_open, slow, never).edge
-    serve(SimpleNamespace(edge=edge, start=start, close=close, watch=nullcontext()), "127.0.0.1", int(sys.argv[1]))
+    application = SimpleNamespace(edge=edge, start=start, close=close, watch=nullcontext())
+    serve(application, "127.0.0.1", int(sys.argv[1]), beside="beside" in sys.argv)

@@ -34,11 +34,12 @@ class Server:
 
 
 @asynccontextmanager
-async def a_server() -> AsyncIterator[Server]:
+async def a_server(beside: int = 0) -> AsyncIterator[Server]:
+    """On a port of its own, or beside who listens on that one."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    module = ("-m", "tests.kernel.contract_socket", str(port))
+        port = beside or probe.getsockname()[1]
+    module = ("-m", "tests.kernel.contract_socket", str(port), *(["beside"] if beside else []))
     process = await asyncio.create_subprocess_exec(sys.executable, *module, stdout=asyncio.subprocess.PIPE, cwd=ROOT)
     server = Server(process, port)
     try:

@@ -74,10 +74,14 @@ def run(port: Port = None, data: Data = None) -> None:
 
 
 @app.command()
-def serve(port: Port = None, data: Data = None) -> None:
-    """Serve the API on a database that already runs."""
+def serve(
+    port: Port = None,
+    data: Data = None,
+    beside: Annotated[bool, typer.Option("--beside", help="Share the port with others that run already.")] = False,
+) -> None:
+    """Serve the API on a database that already runs; once for each processor, beside each other."""
     config = config_of(data, port)
-    serve_api(build(config), config.host, config.port)
+    serve_api(build(config), config.host, config.port, beside=beside)
 
 
 @app.command()

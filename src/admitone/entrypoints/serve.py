@@ -5,7 +5,8 @@ once, other requests may finish, and what is still running then is cancelled. A 
 is refused before anything starts.
 
 One process of this kind is as fast as a worker of Granian's own multi-process server, and leaves the event loop to us.
-To grow, run more of it, on other ports, behind a proxy.
+To grow, run more of it: beside each other on one port, among which the system divides the connections, or on other
+ports behind a proxy.
 """
 
 import asyncio
@@ -45,8 +46,10 @@ def require_free_port(host: str, port: int) -> None:
             ) from problem
 
 
-def serve(application: Application, host: str, port: int) -> None:
-    require_free_port(host, port)
+def serve(application: Application, host: str, port: int, *, beside: bool = False) -> None:
+    """`beside` others of ours on the same port."""
+    if not beside:
+        require_free_port(host, port)
     telemetry.configure()
     uvloop.run(_serve(application, host, port))
 
