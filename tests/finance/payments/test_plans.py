@@ -44,7 +44,7 @@ STOOD = ", ".join(
 ASKED = {
     "payments": Asked(payments.FIND_PAYMENTS, PAYMENTS, {"payment_pkey"}),
     "payments that are held": Asked(payments.LOCK_PAYMENTS.skipping, PAYMENTS, {"payment_pkey"}),
-    "where they stand now": Asked(payments.STAND, f"now(), {PAYMENTS}, {STOOD}", {"payment_pkey"}, most=64 * 64),
+    "where they stand now": Asked(payments.STAND, f"now(), {PAYMENTS}, {STOOD}", {"payment_pkey"}),
     "what was asked for them": Asked(intents.FIND_INTENTS, PAYMENTS, {"gateway_intent_of_payment"}),
 }
 
