@@ -212,7 +212,7 @@ ALTER FUNCTION kernel.first_id(at timestamp with time zone) OWNER TO admitone_ow
 -- Name: in_city(text); Type: FUNCTION; Schema: kernel; Owner: admitone_owner
 CREATE FUNCTION kernel.in_city(code text) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN ((current_setting('app.city_codes'::text, true) = '*'::text) OR (code = ANY (string_to_array(current_setting('app.city_codes'::text, true), ','::text))));
+    RETURN CASE WHEN (current_setting('app.city_codes'::text, true) = '*'::text) THEN true ELSE (code = ANY (string_to_array(current_setting('app.city_codes'::text, true), ','::text))) END;
 ALTER FUNCTION kernel.in_city(code text) OWNER TO admitone_owner;
 
 -- Name: purge(text, integer, timestamp with time zone); Type: FUNCTION; Schema: kernel; Owner: admitone_owner

@@ -284,12 +284,12 @@ async def test_of_rows_that_nobody_counted_the_planner_believes_that_one_organis
     write(
         folder,
         "0003_seat.sql",
-        "CREATE TABLE shop.seat (organization_id int, id int, row int, PRIMARY KEY (organization_id, id));",
+        "CREATE TABLE shop.seat (organization_id int, id int, row int, city_code text, PRIMARY KEY (organization_id, id));",
     )
     await migrate(url, folder=folder)
-    assert dict(await connection.fetch(FORETOLD)) == {"organization_id": 1, "id": -1}
+    assert dict(await connection.fetch(FORETOLD)) == {"organization_id": 1, "id": -1, "city_code": 1}
 
-    await connection.execute("INSERT INTO shop.seat SELECT n / 10, n, 1 FROM generate_series(0, 99) AS n")
+    await connection.execute("INSERT INTO shop.seat SELECT n / 10, n, 1, 'LIS' FROM generate_series(0, 99) AS n")
     await connection.execute("ANALYZE shop.seat")
     await migrate(url, folder=folder)
     assert dict(await connection.fetch(FORETOLD))["organization_id"] == 10, "what was counted stays"

@@ -236,14 +236,15 @@ async def _add_partitions(connection: asyncpg.Connection) -> None:
 
 
 # A planner that has counted nothing takes it that there are 200 organisations, and that a table of a thousand rows has
-# five of each: it would read all that an organisation has to find one row. Organisations may as well be one, and a key
-# is of one row. Who counts the rows overwrites this with the truth.
+# five of each: it would read all that an organisation has to find one row; and that of ten rows one is of a city that
+# we may see, so that it compares each of a batch with each. Organisations and cities may as well be one, and a key is
+# of one row. Who counts the rows overwrites this with the truth.
 _FORETELL = """
     SELECT pg_restore_attribute_stats(
                'schemaname', t.relnamespace::regnamespace::text, 'relname', t.relname::text, 'attname', a.attname::text,
                'inherited', false, 'null_frac', 0::real,
                'avg_width', CASE WHEN a.attlen > 0 THEN a.attlen ELSE 32 END::integer,
-               'n_distinct', CASE a.attname WHEN 'organization_id' THEN 1 ELSE -1 END::real)
+               'n_distinct', CASE WHEN a.attname IN ('organization_id', 'city_code') THEN 1 ELSE -1 END::real)
       FROM pg_class AS t
       JOIN pg_attribute AS a ON a.attrelid = t.oid
       JOIN pg_index AS own ON own.indrelid = t.oid AND own.indisprimary
@@ -253,6 +254,7 @@ _FORETELL = """
        AND t.reltuples <= 0
        AND whose.attname = 'organization_id'
        AND (a.attnum = whose.attnum
+            OR a.attname = 'city_code'
             OR EXISTS (SELECT FROM pg_index AS i
                         WHERE i.indrelid = t.oid
                           AND i.indisunique
