@@ -492,7 +492,7 @@ async def test_who_should_come_back_is_told_when(refusal, status):
 def test_every_class_of_refusal_has_a_status_and_a_subclass_inherits_it():
     assert status_of(ParcelLost) == 404
     assert status_of(Unauthenticated) == 401
-    assert {400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 503} == set(STATUS.values())
+    assert {400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 422, 429, 500, 503} == set(STATUS.values())
 
 
 @pytest.mark.covers("CON-005")

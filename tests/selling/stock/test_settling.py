@@ -161,7 +161,7 @@ async def test_what_was_never_sold_is_not_given_back(market: Market):
     assert await market.counted(hall) == (2, 0)
 
 
-@pytest.mark.parametrize(("minutes", "statements"), [(0, 3), (14.5, 6)])
+@pytest.mark.parametrize(("minutes", "statements"), [(0, 4), (14.5, 6)])
 async def test_a_full_batch_of_claims_is_so_many_statements(market: Market, minutes: float, statements: int):
     hall, shared = await market.pool(300), await market.pool(300)
     wishes = [a_keep(Portion(hall, "seat", 1), Portion(shared, "seat", 1), limits={"seat": 4}) for _ in range(256)]

@@ -355,4 +355,5 @@ async def test_no_device_accepts_it_without_asking(shop: Shop):
     assert not COUPON.offline
     made = await shop.running()
     await shop.token(made)
-    assert await shop.superuser.fetchval("SELECT count(*) FROM entitlements.entitlement WHERE kind = 'coupon'") == 0
+    rights = "SELECT count(*) FROM entitlements.entitlement WHERE kind = 'coupon' AND organization_id = $1"
+    assert await shop.superuser.fetchval(rights, shop.scope.organization.uuid) == 0

@@ -2,7 +2,7 @@
 
 Promise: each can be said again, and is done once. Money that comes late buys what it was for, if there is any: what
 is overdue and not yet anybody else's is still its own, what ended is taken again. 256 claims in time on one pool are
-three statements: what is kept, and at the end portions and counters.
+four statements: what is kept, and at the end pools, portions and counters.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from admitone.kernel.errors import Refusal
 from admitone.selling.stock.commands.shelving import lock_holds, survey, write
 from admitone.selling.stock.model import GONE, Claim, GiveBack, Hold, HoldId, KeepUntil, Portion, Release, Status
 from admitone.selling.stock.policy import Sale
-from admitone.selling.stock.store.pools import write_counters
+from admitone.selling.stock.store.pools import Need, lock_pools, write_counters
 from admitone.selling.stock.store.portions import find_given_back, find_portions, sum_bought, write_portions
 
 
@@ -24,12 +24,15 @@ async def claim(tx: Tx, claims: Sequence[Claim]) -> list[Hold | Refusal]:
     if not all(each.is_sure(tx.now) for each in parts):
         return await _claim_late(tx, claims)
     sale = Sale(parts)
-    tx.at_last(partial(_write_sale, tx, sale))
+    of = {each.hold: each.of for each in claims}
+    needs = [Need(of[part.hold], part.pool) for part, _ in sale.moved]
+    tx.at_last(partial(_write_sale, tx, sale, needs))
     return [sale.hold(each.hold) for each in claims]
 
 
-async def _write_sale(tx: Tx, sale: Sale) -> None:
-    """The guards say again that it was still kept."""
+async def _write_sale(tx: Tx, sale: Sale, needs: Sequence[Need]) -> None:
+    """Pools first and sorted, as everybody; the guards say again that it was still kept."""
+    await lock_pools(tx, needs)
     await write_portions(tx, sale.moved)
     await write_counters(tx, sale.deltas)
 
