@@ -902,14 +902,14 @@ CREATE TABLE entitlements.checkin (
     CONSTRAINT checkin_check CHECK (((NOT admitted) OR ((entitlement_id IS NOT NULL) AND (entry IS NOT NULL)))),
     CONSTRAINT checkin_check1 CHECK ((admitted OR (action = 'UNDO'::text) OR (reason_code IS NOT NULL))),
     CONSTRAINT checkin_check2 CHECK (((action <> 'UNDO'::text) OR ((NOT admitted) AND (refers_to IS NOT NULL) AND (reason_code IS NOT NULL)))),
-    CONSTRAINT checkin_check3 CHECK (((lease_id IS NULL) = (scan_key IS NULL))),
     CONSTRAINT checkin_device_check CHECK ((length(device) <= 128)),
     CONSTRAINT checkin_entry_check CHECK ((entry > 0)),
     CONSTRAINT checkin_event_id_check CHECK (((length(event_id) >= 1) AND (length(event_id) <= 64))),
     CONSTRAINT checkin_gate_check CHECK ((length(gate) <= 64)),
     CONSTRAINT checkin_method_check CHECK ((method = ANY (ARRAY['QR'::text, 'MANUAL'::text]))),
+    CONSTRAINT checkin_of_lease_has_key CHECK (((lease_id IS NULL) OR (scan_key IS NOT NULL))),
     CONSTRAINT checkin_reason_code_check CHECK ((reason_code ~ '^[A-Z][A-Z0-9_]{2,63}$'::text)),
-    CONSTRAINT checkin_scan_key_check CHECK (((length(scan_key) >= 1) AND (length(scan_key) <= 64))),
+    CONSTRAINT checkin_scan_key_length CHECK (((length(scan_key) >= 1) AND (length(scan_key) <= 255))),
     CONSTRAINT checkin_session_id_check CHECK (((length(session_id) >= 1) AND (length(session_id) <= 64))),
     CONSTRAINT checkin_source_type_check CHECK ((source_type = ANY (ARRAY['TICKET_ORDER'::text, 'BOOKING'::text, 'PADEL_REGISTRATION'::text, 'STORE_ORDER'::text, 'STAY_RESERVATION'::text, 'COUPON_CAMPAIGN'::text])))
 );
@@ -1204,8 +1204,10 @@ CREATE TABLE events.order_line (
     name text NOT NULL,
     quantity integer NOT NULL,
     unit_price_minor bigint NOT NULL,
+    sessions uuid[],
     CONSTRAINT order_line_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100))),
     CONSTRAINT order_line_quantity_check CHECK (((quantity >= 1) AND (quantity <= 100))),
+    CONSTRAINT order_line_sessions_check CHECK ((cardinality(sessions) <= 100)),
     CONSTRAINT order_line_unit_price_minor_check CHECK ((unit_price_minor >= 0))
 );
 ALTER TABLE ONLY events.order_line FORCE ROW LEVEL SECURITY;
@@ -1972,7 +1974,7 @@ CREATE TABLE ledger.transfer (
     CONSTRAINT transfer_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT transfer_event_check CHECK (((length(event) >= 1) AND (length(event) <= 40))),
     CONSTRAINT transfer_flow_check CHECK (((length(flow) >= 1) AND (length(flow) <= 40))),
-    CONSTRAINT transfer_is_of_a_template CHECK ((((((entry_type || ' '::text) || debit_account) || ' '::text) || credit_account) = ANY (ARRAY['ACCOUNT_FEE gateway_fee_expense merchant_account'::text, 'ACCOUNT_FEE_RETURNED merchant_account gateway_fee_expense'::text, 'BANK_PAYOUT bank_account merchant_account'::text, 'BANK_PAYOUT_RETURNED merchant_account bank_account'::text, 'CAMPAIGN_CHARGEBACK deferred_revenue disputed_funds'::text, 'CAMPAIGN_EARNED deferred_revenue coupon_revenue'::text, 'CAMPAIGN_PREPAYMENT merchant_account deferred_revenue'::text, 'CAMPAIGN_REFUND deferred_revenue refunds_payable'::text, 'CAMPAIGN_REFUND_MIRROR refunds_payable deferred_revenue'::text, 'CHARGEBACK_GROSS customer_deposits disputed_funds'::text, 'CHARGEBACK_GROSS org_payable disputed_funds'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'COMMISSION_EARNED commissions_payable commission_revenue'::text, 'COMMISSION_SWEEP cash_reserve merchant_account'::text, 'COMMISSION_SWEEP merchant_account cash_reserve'::text, 'DISPUTE_FEE org_payable merchant_account'::text, 'DISPUTE_FEE_REVERSAL merchant_account org_payable'::text, 'DISPUTE_FUNDS_REINSTATED cash_reserve disputed_funds'::text, 'DISPUTE_FUNDS_REINSTATED merchant_account disputed_funds'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds cash_reserve'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds merchant_account'::text, 'GROSS cash_reserve customer_deposits'::text, 'GROSS merchant_account org_payable'::text, 'PAYOUT_DUE customer_deposits org_payable'::text, 'PAYOUT_FAILED payouts_in_transit org_settlements'::text, 'PAYOUT_INITIATED org_settlements payouts_in_transit'::text, 'PAYOUT_PAID payouts_in_transit cash_reserve'::text, 'PLATFORM_FEE customer_deposits commissions_payable'::text, 'PLATFORM_FEE org_payable platform_fee_revenue'::text, 'PROCESSOR_FEES_ADJUSTMENT gateway_fee_expense merchant_account'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account gateway_fee_expense'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account org_payable'::text, 'PROCESSOR_FEES_ADJUSTMENT org_payable merchant_account'::text, 'PROCESSOR_FEES_FINAL gateway_fee_expense gateway_fees_payable'::text, 'PROCESSOR_FEES_FINAL org_payable merchant_account'::text, 'PROCESSOR_FEES_SETTLED gateway_fees_payable merchant_account'::text, 'RECON_ROUNDING cash_reserve rounding_adjustment'::text, 'RECON_ROUNDING merchant_account rounding_adjustment'::text, 'RECON_ROUNDING rounding_adjustment cash_reserve'::text, 'RECON_ROUNDING rounding_adjustment merchant_account'::text, 'REFUND_GROSS customer_deposits refunds_payable'::text, 'REFUND_GROSS org_payable refunds_payable'::text, 'REFUND_GROSS_MIRROR refunds_payable customer_deposits'::text, 'REFUND_GROSS_MIRROR refunds_payable org_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR customer_deposits commissions_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable commission_revenue'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable platform_fee_revenue'::text, 'REFUND_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'REFUND_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'REFUND_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account gateway_fee_expense'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account org_payable'::text, 'REFUND_SETTLED refunds_payable cash_reserve'::text, 'REFUND_SETTLED refunds_payable merchant_account'::text, 'REFUND_SETTLED_MIRROR cash_reserve refunds_payable'::text, 'REFUND_SETTLED_MIRROR merchant_account refunds_payable'::text, 'RESALE_SELLER_SHARE org_payable resale_seller_payable'::text, 'SELLER_PAID resale_seller_payable merchant_account'::text, 'TAX_REMITTED tax_payable cash_reserve'::text, 'TAX_WITHHELD customer_deposits tax_payable'::text, 'TRANSFER_REVERSAL merchant_account org_settlements'::text, 'TRANSFER_REVERSAL_MIRROR org_settlements merchant_account'::text, 'TRANSFER_TO_ORG org_settlements merchant_account'::text, 'UNAPPLIED_APPLIED unapplied_receipts cash_reserve'::text, 'UNAPPLIED_APPLIED unapplied_receipts merchant_account'::text, 'UNAPPLIED_CHARGEBACK unapplied_receipts disputed_funds'::text, 'UNAPPLIED_RECEIPT cash_reserve unapplied_receipts'::text, 'UNAPPLIED_RECEIPT merchant_account unapplied_receipts'::text, 'UNAPPLIED_REFUND unapplied_receipts refunds_payable'::text, 'UNAPPLIED_REFUND_MIRROR refunds_payable unapplied_receipts'::text]))),
+    CONSTRAINT transfer_is_of_a_template CHECK ((((((entry_type || ' '::text) || debit_account) || ' '::text) || credit_account) = ANY (ARRAY['ACCOUNT_FEE gateway_fee_expense merchant_account'::text, 'ACCOUNT_FEE_RETURNED merchant_account gateway_fee_expense'::text, 'BANK_PAYOUT bank_account merchant_account'::text, 'BANK_PAYOUT_RETURNED merchant_account bank_account'::text, 'CAMPAIGN_CHARGEBACK deferred_revenue disputed_funds'::text, 'CAMPAIGN_EARNED deferred_revenue coupon_revenue'::text, 'CAMPAIGN_PREPAYMENT merchant_account deferred_revenue'::text, 'CAMPAIGN_REFUND deferred_revenue refunds_payable'::text, 'CAMPAIGN_REFUND_MIRROR refunds_payable deferred_revenue'::text, 'CAMPAIGN_UNEARNED coupon_revenue deferred_revenue'::text, 'CHARGEBACK_GROSS customer_deposits disputed_funds'::text, 'CHARGEBACK_GROSS org_payable disputed_funds'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'CHARGEBACK_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'COMMISSION_EARNED commissions_payable commission_revenue'::text, 'COMMISSION_SWEEP cash_reserve merchant_account'::text, 'COMMISSION_SWEEP merchant_account cash_reserve'::text, 'DISPUTE_FEE org_payable merchant_account'::text, 'DISPUTE_FEE_REVERSAL merchant_account org_payable'::text, 'DISPUTE_FUNDS_REINSTATED cash_reserve disputed_funds'::text, 'DISPUTE_FUNDS_REINSTATED merchant_account disputed_funds'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds cash_reserve'::text, 'DISPUTE_FUNDS_WITHDRAWN disputed_funds merchant_account'::text, 'GROSS cash_reserve customer_deposits'::text, 'GROSS merchant_account org_payable'::text, 'PAYOUT_DUE customer_deposits org_payable'::text, 'PAYOUT_FAILED payouts_in_transit org_settlements'::text, 'PAYOUT_INITIATED org_settlements payouts_in_transit'::text, 'PAYOUT_PAID payouts_in_transit cash_reserve'::text, 'PLATFORM_FEE customer_deposits commissions_payable'::text, 'PLATFORM_FEE org_payable platform_fee_revenue'::text, 'PROCESSOR_FEES_ADJUSTMENT gateway_fee_expense merchant_account'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account gateway_fee_expense'::text, 'PROCESSOR_FEES_ADJUSTMENT merchant_account org_payable'::text, 'PROCESSOR_FEES_ADJUSTMENT org_payable merchant_account'::text, 'PROCESSOR_FEES_FINAL gateway_fee_expense gateway_fees_payable'::text, 'PROCESSOR_FEES_FINAL org_payable merchant_account'::text, 'PROCESSOR_FEES_SETTLED gateway_fees_payable merchant_account'::text, 'RECON_ROUNDING cash_reserve rounding_adjustment'::text, 'RECON_ROUNDING merchant_account rounding_adjustment'::text, 'RECON_ROUNDING rounding_adjustment cash_reserve'::text, 'RECON_ROUNDING rounding_adjustment merchant_account'::text, 'REFUND_GROSS customer_deposits refunds_payable'::text, 'REFUND_GROSS org_payable refunds_payable'::text, 'REFUND_GROSS_MIRROR refunds_payable customer_deposits'::text, 'REFUND_GROSS_MIRROR refunds_payable org_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR customer_deposits commissions_payable'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable commission_revenue'::text, 'REFUND_PLATFORM_FEE_MIRROR org_payable platform_fee_revenue'::text, 'REFUND_PLATFORM_FEE_REVERSAL commission_revenue org_payable'::text, 'REFUND_PLATFORM_FEE_REVERSAL commissions_payable customer_deposits'::text, 'REFUND_PLATFORM_FEE_REVERSAL platform_fee_revenue org_payable'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account gateway_fee_expense'::text, 'REFUND_PROCESSOR_FEES_REVERSAL merchant_account org_payable'::text, 'REFUND_SETTLED refunds_payable cash_reserve'::text, 'REFUND_SETTLED refunds_payable merchant_account'::text, 'REFUND_SETTLED_MIRROR cash_reserve refunds_payable'::text, 'REFUND_SETTLED_MIRROR merchant_account refunds_payable'::text, 'RESALE_SELLER_SHARE org_payable resale_seller_payable'::text, 'SELLER_PAID resale_seller_payable merchant_account'::text, 'TAX_REMITTED tax_payable cash_reserve'::text, 'TAX_WITHHELD customer_deposits tax_payable'::text, 'TRANSFER_REVERSAL merchant_account org_settlements'::text, 'TRANSFER_REVERSAL_MIRROR org_settlements merchant_account'::text, 'TRANSFER_TO_ORG org_settlements merchant_account'::text, 'UNAPPLIED_APPLIED unapplied_receipts cash_reserve'::text, 'UNAPPLIED_APPLIED unapplied_receipts merchant_account'::text, 'UNAPPLIED_CHARGEBACK unapplied_receipts disputed_funds'::text, 'UNAPPLIED_RECEIPT cash_reserve unapplied_receipts'::text, 'UNAPPLIED_RECEIPT merchant_account unapplied_receipts'::text, 'UNAPPLIED_REFUND unapplied_receipts refunds_payable'::text, 'UNAPPLIED_REFUND_MIRROR refunds_payable unapplied_receipts'::text]))),
     CONSTRAINT transfer_line_check CHECK ((line >= 0)),
     CONSTRAINT transfer_metadata_check CHECK (((jsonb_typeof(metadata) = 'object'::text) AND (octet_length((metadata)::text) <= 1000))),
     CONSTRAINT transfer_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 200))),
@@ -2036,6 +2038,7 @@ CREATE VIEW ledger.journal_line WITH (security_invoker='true') AS
             WHEN 'UNAPPLIED_CHARGEBACK'::text THEN 'refund_processed'::text
             WHEN 'CAMPAIGN_PREPAYMENT'::text THEN 'payment_received'::text
             WHEN 'CAMPAIGN_EARNED'::text THEN 'commission_taken'::text
+            WHEN 'CAMPAIGN_UNEARNED'::text THEN 'refund_processed'::text
             WHEN 'CAMPAIGN_REFUND'::text THEN 'refund_processed'::text
             WHEN 'CAMPAIGN_REFUND_MIRROR'::text THEN 'refund_processed'::text
             WHEN 'CAMPAIGN_CHARGEBACK'::text THEN 'refund_processed'::text
@@ -2254,6 +2257,8 @@ CREATE TABLE organizations.organization (
     invoicing_software text,
     invoicing_notes text,
     invoicing_duties text[] DEFAULT '{}'::text[] NOT NULL,
+    accent_color text,
+    CONSTRAINT organization_accent_color_check CHECK ((accent_color ~ '^#[0-9a-f]{6}$'::text)),
     CONSTRAINT organization_answers_for CHECK (((cardinality(invoicing_duties) > 0) = (NOT (invoicing IS DISTINCT FROM 'MANUAL'::text)))),
     CONSTRAINT organization_check CHECK (((tax_id IS NULL) = (tax_country IS NULL))),
     CONSTRAINT organization_check1 CHECK (((official_email IS NOT NULL) OR ((official_email_verified_at IS NULL) AND (official_email_digest IS NULL)))),
@@ -2282,6 +2287,34 @@ CREATE TABLE organizations.organization (
 );
 ALTER TABLE ONLY organizations.organization FORCE ROW LEVEL SECURITY;
 ALTER TABLE organizations.organization OWNER TO admitone_owner;
+
+-- Name: profile_layout; Type: TABLE; Schema: organizations; Owner: admitone_owner
+CREATE TABLE organizations.profile_layout (
+    organization_id uuid NOT NULL,
+    version integer NOT NULL,
+    blocks text[] NOT NULL,
+    tagline text,
+    about text,
+    questions text[] NOT NULL,
+    answers text[] NOT NULL,
+    website text,
+    phone text,
+    address text,
+    changed_by uuid,
+    changed_at timestamp with time zone NOT NULL,
+    CONSTRAINT profile_layout_about_check CHECK (((length(about) >= 1) AND (length(about) <= 3000))),
+    CONSTRAINT profile_layout_address_check CHECK ((((length(address) >= 1) AND (length(address) <= 160)) AND (address !~ '[\u0001-\u001f\u007f]'::text))),
+    CONSTRAINT profile_layout_answers_check CHECK (((array_position(answers, NULL::text) IS NULL) AND (length(array_to_string(answers, ''::text)) <= (12 * 800)))),
+    CONSTRAINT profile_layout_blocks_check CHECK ((('HERO'::text = ANY (blocks)) AND (cardinality(blocks) <= 9) AND (blocks <@ ARRAY['HERO'::text, 'ABOUT'::text, 'EVENTS_AGENDA'::text, 'STORE'::text, 'SERVICES'::text, 'FORMS'::text, 'GALLERY'::text, 'FAQ'::text, 'CONTACT'::text]))),
+    CONSTRAINT profile_layout_check CHECK ((cardinality(questions) = cardinality(answers))),
+    CONSTRAINT profile_layout_phone_check CHECK (((length(phone) <= 30) AND (phone ~ '^\+?[0-9][0-9 ().-]{3,27}[0-9]$'::text))),
+    CONSTRAINT profile_layout_questions_check CHECK (((cardinality(questions) <= 12) AND (array_position(questions, NULL::text) IS NULL) AND (length(array_to_string(questions, ''::text)) <= (12 * 160)))),
+    CONSTRAINT profile_layout_tagline_check CHECK ((((length(tagline) >= 1) AND (length(tagline) <= 140)) AND (tagline !~ '[\u0001-\u001f\u007f]'::text))),
+    CONSTRAINT profile_layout_version_check CHECK ((version > 0)),
+    CONSTRAINT profile_layout_website_check CHECK (((length(website) <= 200) AND (website ~ '^https://[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]{1,5})?([/?#][!-~]*)?$'::text)))
+);
+ALTER TABLE ONLY organizations.profile_layout FORCE ROW LEVEL SECURITY;
+ALTER TABLE organizations.profile_layout OWNER TO admitone_owner;
 
 -- Name: account; Type: TABLE; Schema: payments; Owner: admitone_owner
 CREATE TABLE payments.account (
@@ -2916,6 +2949,7 @@ CREATE TABLE refunds.refund (
     requested_by uuid,
     created_at timestamp with time zone NOT NULL,
     settled_at timestamp with time zone,
+    stands_for uuid,
     CONSTRAINT refund_amount_minor_check CHECK ((amount_minor > 0)),
     CONSTRAINT refund_check CHECK (((fee_minor >= 0) AND (fee_minor <= amount_minor))),
     CONSTRAINT refund_check1 CHECK (((state = ANY (ARRAY['PLANNED'::text, 'PENDING'::text])) = (settled_at IS NULL))),
@@ -2924,6 +2958,7 @@ CREATE TABLE refunds.refund (
     CONSTRAINT refund_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT refund_failure_check CHECK ((length(failure) <= 200)),
     CONSTRAINT refund_reason_check CHECK ((reason = ANY (ARRAY['CANCELLED_BY_SELLER'::text, 'SERIOUS_FAILURE'::text, 'ABUSE_REPORTED'::text, 'TECHNICAL_PROBLEM'::text, 'NOT_DELIVERED'::text, 'CUSTOMER_CANCELLED'::text, 'ADMIN_OVERRIDE'::text]))),
+    CONSTRAINT refund_stands_for_check CHECK (((stands_for IS NULL) OR (cancellation_id IS NULL))),
     CONSTRAINT refund_state_check CHECK ((state = ANY (ARRAY['PLANNED'::text, 'OVERTAKEN'::text, 'PENDING'::text, 'SUCCEEDED'::text, 'FAILED'::text])))
 );
 ALTER TABLE ONLY refunds.refund FORCE ROW LEVEL SECURITY;
@@ -3518,6 +3553,10 @@ ALTER TABLE ONLY organizations.invitation
 -- Name: organization organization_pkey; Type: CONSTRAINT; Schema: organizations; Owner: admitone_owner
 ALTER TABLE ONLY organizations.organization
     ADD CONSTRAINT organization_pkey PRIMARY KEY (organization_id);
+
+-- Name: profile_layout profile_layout_pkey; Type: CONSTRAINT; Schema: organizations; Owner: admitone_owner
+ALTER TABLE ONLY organizations.profile_layout
+    ADD CONSTRAINT profile_layout_pkey PRIMARY KEY (organization_id, version);
 
 -- Name: account account_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
 ALTER TABLE ONLY payments.account
@@ -4317,6 +4356,10 @@ ALTER TABLE ONLY organizations.invitation
 ALTER TABLE ONLY organizations.organization
     ADD CONSTRAINT organization_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
 
+-- Name: profile_layout profile_layout_organization_id_fkey; Type: FK CONSTRAINT; Schema: organizations; Owner: admitone_owner
+ALTER TABLE ONLY organizations.profile_layout
+    ADD CONSTRAINT profile_layout_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
 -- Name: account account_organization_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
 ALTER TABLE ONLY payments.account
     ADD CONSTRAINT account_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
@@ -4416,6 +4459,10 @@ ALTER TABLE ONLY refunds.refund_line
 -- Name: refund refund_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: refunds; Owner: admitone_owner
 ALTER TABLE ONLY refunds.refund
     ADD CONSTRAINT refund_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
+
+-- Name: refund refund_stands_for_fkey; Type: FK CONSTRAINT; Schema: refunds; Owner: admitone_owner
+ALTER TABLE ONLY refunds.refund
+    ADD CONSTRAINT refund_stands_for_fkey FOREIGN KEY (organization_id, stands_for) REFERENCES refunds.refund(organization_id, id);
 
 -- Name: sale_line sale_line_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: sales; Owner: admitone_owner
 ALTER TABLE ONLY sales.sale_line
@@ -5095,6 +5142,9 @@ CREATE POLICY app_own ON organizations.invitation TO admitone_app USING ((organi
 -- Name: organization app_own; Type: POLICY; Schema: organizations; Owner: admitone_owner
 CREATE POLICY app_own ON organizations.organization TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
+-- Name: profile_layout app_own; Type: POLICY; Schema: organizations; Owner: admitone_owner
+CREATE POLICY app_own ON organizations.profile_layout TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
 -- Name: organization authority_reads; Type: POLICY; Schema: organizations; Owner: admitone_owner
 CREATE POLICY authority_reads ON organizations.organization FOR SELECT TO admitone_authority USING (true);
 
@@ -5106,6 +5156,9 @@ ALTER TABLE organizations.organization ENABLE ROW LEVEL SECURITY;
 
 -- Name: invitation overdue; Type: POLICY; Schema: organizations; Owner: admitone_owner
 CREATE POLICY overdue ON organizations.invitation TO admitone_owner USING ((expires_at < (now() - '90 days'::interval))) WITH CHECK (false);
+
+-- Name: profile_layout; Type: ROW SECURITY; Schema: organizations; Owner: admitone_owner
+ALTER TABLE organizations.profile_layout ENABLE ROW LEVEL SECURITY;
 
 -- Name: account; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
 ALTER TABLE payments.account ENABLE ROW LEVEL SECURITY;
@@ -6334,8 +6387,14 @@ GRANT SELECT(organization_id) ON TABLE organizations.organization TO admitone_au
 -- Name: COLUMN organization.display_name; Type: ACL; Schema: organizations; Owner: admitone_owner
 GRANT SELECT(display_name) ON TABLE organizations.organization TO admitone_authority;
 
+-- Name: COLUMN organization.time_zone; Type: ACL; Schema: organizations; Owner: admitone_owner
+GRANT SELECT(time_zone) ON TABLE organizations.organization TO admitone_authority;
+
 -- Name: COLUMN organization.status; Type: ACL; Schema: organizations; Owner: admitone_owner
 GRANT SELECT(status) ON TABLE organizations.organization TO admitone_authority;
+
+-- Name: TABLE profile_layout; Type: ACL; Schema: organizations; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE organizations.profile_layout TO admitone_app;
 
 -- Name: TABLE account; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE payments.account TO admitone_app;

@@ -10,10 +10,12 @@ from bench import (
     checkout,
     coupons,
     gateways,
+    growth,
     identity,
     jobs,
     ledger,
     letters,
+    pages,
     payouts,
     reconciliation,
     refunds,
@@ -40,7 +42,9 @@ def main() -> int:
     tickets.measure(figures)
     letters.measure(figures)
     tickets.storm(figures)
+    growth.measure(figures)
     coupons.measure(figures)
+    pages.measure(figures)
     if figures.missed:
         print(f"\nMissed: {', '.join(figures.missed)}")
         return 1

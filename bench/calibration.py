@@ -3,13 +3,16 @@
 Absolute figures are only comparable through these two: s = min(C / 3,500, H / 10,600), as `goals.md` says.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from bench.ground import HERE, Ground
 from bench.load import Plan, load
 from bench.server import a_server
 
 C_REFERENCE, H_REFERENCE = 3_500, 10_600
+Measured = TypeVar("Measured")
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,14 @@ def calibrate(ground: Ground) -> Calibration:
     with a_server(ground) as port:
         h = load(Plan(port, "/api/toy/trivial", callers(ground), seconds=4)).rate
     return Calibration(c, h)
+
+
+def at_speed(ground: Ground, work: Callable[[], Measured]) -> tuple[Measured, float]:
+    """What was measured, and how quick the machine was meanwhile: it is another one from minute to minute."""
+    before, measured, after = calibrate(ground), work(), calibrate(ground)
+    s = min(1.0, (before.s + after.s) / 2)
+    print(f"       before: {before}\n       after:  {after}")
+    return measured, s
 
 
 def callers(ground: Ground) -> list[tuple[str, str, int]]:

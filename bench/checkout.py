@@ -59,6 +59,7 @@ PATIENCE_SECONDS: Final = 180
 WARMING_UP: Final = 300
 EVENTS_OF_A_PAYMENT: Final = 1
 """That it was paid."""
+PAID_EVENT: Final = b'"payment_intent.succeeded"'
 SECRET: Final = "whoever measures may look at the figures"
 SERVER: Final = "bench.serve_checkout"
 COMMANDS: Final = ("begin", "take_answers")
@@ -327,7 +328,7 @@ class Market:
                 if delivery := under_way.pop(connection, None):
                     _expect(connection, status)
                     self._heard.append(delivery)
-                    self.left -= 1
+                    self.left -= _tells_of_payment(delivery)
                     self._couriers.append(connection)
                 else:
                     self.answer(connection, status)
@@ -360,7 +361,7 @@ class Market:
             # What we have not heard within a second is told anew; here it is only on its way.
             self._due = [each for each in self._simulator.due_deliveries() if each.id not in self._taken]
             self._taken.update(each.id for each in self._due)
-            self.untold -= len(self._due)
+            self.untold -= sum(map(_tells_of_payment, self._due))
         while self._couriers and self._due:
             connection = self._couriers.pop()
             under_way[connection] = self._due.pop()
@@ -370,6 +371,11 @@ class Market:
 def _expect(connection: Connection, status: int) -> None:
     if status != 200:
         raise RuntimeError(f"an answer was {status}: {connection.body[:500]!r}")
+
+
+def _tells_of_payment(delivery: Delivery) -> bool:
+    """And not of a charge that nobody paid and that is closed by now."""
+    return PAID_EVENT in delivery.body
 
 
 def _post(delivery: Delivery) -> bytes:

@@ -115,7 +115,8 @@ end
 def _with_wrk(prepared: Path, port: int, connections: int, seconds: float) -> Report:
     script = prepared.with_suffix(".lua")
     script.write_text(LUA % prepared)
-    command = ["wrk", "-t1", f"-c{connections}", f"-d{math.ceil(seconds)}s", "-s", str(script)]
+    # Whoever waits longer than wrk's usual two seconds would count as refused.
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{math.ceil(seconds)}s", "--timeout", "30s", "-s", str(script)]
     said = subprocess.run([*command, f"http://127.0.0.1:{port}"], capture_output=True, text=True, check=True).stdout
     figures = json.loads([line for line in said.splitlines() if line.startswith("{")][-1])
     rate = figures["requests"] / figures["micros"] * 1e6

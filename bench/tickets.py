@@ -15,12 +15,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.errors import Refusal
@@ -30,11 +30,12 @@ from admitone.verticals.events.commands.offering import Offering, Supply, Terms,
 from admitone.verticals.events.commands.planning import Draft, Publishing, draft, publish
 from admitone.verticals.events.model import About, AccessPolicy, EventId, Schedule, TicketTypeId
 from bench import checkout
-from bench.calibration import calibrate
+from bench.calibration import at_speed, calibrate
 from bench.checkout import EVENTS_OF_A_PAYMENT, FEW, MANY, PAYMENTS, SECONDS, WARMING_UP, Fair, Market, ask, until
 from bench.figures import Figures, side_by_side
 from bench.ground import Ground, a_cluster, a_ground
 from bench.load import Connection, Report, drive
+from bench.processor import spending
 from bench.server import ROOT, a_server
 
 ORDERS: Final = "/api/orders"
@@ -43,10 +44,10 @@ SERVER, WORKER = "bench.serve_tickets", "bench.work_tickets"
 BUYERS: Final = 40_000
 """So many that nobody meets the limit of thirty orders in five minutes."""
 PLENTY: Final = 2_000_000
-Measured = TypeVar("Measured")
 AT_MOST_A_SECOND: Final = 6_000
 
 FULFILLED = "SELECT count(*) AS settled FROM events.ticket_order WHERE state = 'FULFILLED'"
+UNTOLD = "SELECT count(*) AS untold FROM kernel.outbox WHERE published_at IS NULL"
 WRONG = """
     SELECT (SELECT count(*) FROM stock.pool WHERE held < 0 OR sold < 0 OR held + sold > capacity)
            + (SELECT count(*)
@@ -89,23 +90,15 @@ def measure(figures: Figures, seconds: float = SECONDS, payments: int = PAYMENTS
         handed_over(figures, ground, a_sale(ground, Path(folder), PLENTY, payments=payments))
 
 
-def at_speed(ground: Ground, work: Callable[[], Measured]) -> tuple[Measured, float]:
-    """What was measured, and how quick the machine was meanwhile: it is another one from minute to minute."""
-    before, measured, after = calibrate(ground), work(), calibrate(ground)
-    s = min(1.0, (before.s + after.s) / 2)
-    print(f"       before: {before}\n       after:  {after}")
-    return measured, s
-
-
 def a_sale(
     ground: Ground, folder: Path, capacity: int, hold_minutes: int = 15, people: int = BUYERS, **more: float
 ) -> Sale:
     fair = checkout.a_fair(ground, folder, people=people, **more)
-    event, kind = asyncio.run(_put_on(ground, capacity, hold_minutes))
+    event, kind = asyncio.run(put_on_sale(ground, capacity, hold_minutes))
     return Sale(**(asdict(fair) | {"event": str(event), "ticket_type": str(kind)}))
 
 
-async def _put_on(ground: Ground, capacity: int, hold_minutes: int) -> tuple[EventId, TicketTypeId]:
+async def put_on_sale(ground: Ground, capacity: int, hold_minutes: int) -> tuple[EventId, TicketTypeId]:
     own, event, kind = Scope(ground.members[0].organization, "bench"), EventId.new(), TicketTypeId.new()
     begins = datetime.now(UTC) + timedelta(days=30)
     about = About(title="The bench", hold_minutes=hold_minutes)
@@ -145,8 +138,10 @@ def _measured(figures: Figures, ground: Ground, sale: Sale, beside: int = 0) -> 
     """The best of few and many connections together, and one by one."""
 
     def rate(name: str, port: int, seconds: float, connections: int = FEW) -> float:
-        report = _drive(replace(sale, port=port, seconds=seconds), connections)
-        figures.note(f"{name:10} {connections:3} connections {report}  [{report.tool}]")
+        one = replace(sale, port=port, seconds=seconds)
+        report, spent = spending(ground, lambda: _drive(one, connections))
+        each = spent.each(report.rate * seconds)
+        figures.note(f"{name:10} {connections:3} connections {report}  [{report.tool}]  processor time each {each}")
         return report.rate
 
     with ExitStack() as stack:
@@ -175,15 +170,21 @@ def _drive(sale: Sale, connections: int) -> Report:
 def handed_over(figures: Figures, ground: Ground, sale: Sale) -> None:
     print(f"\nBought, webhooks over HTTP, one worker: until {sale.payments:,} orders have their tickets")
     with a_server(ground, module=SERVER, **sale.surroundings) as port, checkout.a_worker(ground, sale, WORKER):
-        _settle(ground, replace(sale, port=port, payments=WARMING_UP))
-        (heard, done, relayed), s = at_speed(ground, lambda: _settle(ground, replace(sale, port=port)))
+        settle(ground, replace(sale, port=port, payments=WARMING_UP))
+        ((heard, done, idle), spent), s = at_speed(
+            ground, lambda: spending(ground, lambda: settle(ground, replace(sale, port=port)))
+        )
     [row] = ask(ground, WRONG)
     figures.must_not_exceed("orders and pools that do not add up", row["wrong"], 0, "of them")
     figures.must("paid order to entitlement", sale.payments / done, 400 * s, "/s")
-    figures.note(f"all told after {heard:.1f} s, all handed over after {done:.1f} s, all relayed after {relayed:.1f} s")
+    figures.note(
+        f"all paid after {heard:.1f} s, handed over and relayed after {done:.1f} s, receipts after {idle:.1f} s"
+    )
+    figures.note(f"processor time of an order, from purchase to ticket and receipt: {spent.each(sale.payments)}")
 
 
-def _settle(ground: Ground, sale: Sale) -> tuple[float, float, float]:
+def settle(ground: Ground, sale: Sale) -> tuple[float, float, float]:
+    """After how many seconds all was paid, all was handed over and every fact relayed, and nothing was left to do."""
     expected = ask(ground, FULFILLED)[0]["settled"] + sale.payments
     began = time.perf_counter()
     subprocess.run(
@@ -191,6 +192,7 @@ def _settle(ground: Ground, sale: Sale) -> tuple[float, float, float]:
     )
     heard = time.perf_counter() - began
     until(lambda: ask(ground, FULFILLED)[0]["settled"] >= expected, "all orders have their tickets")
+    until(lambda: not ask(ground, UNTOLD)[0]["untold"], "all facts are relayed")
     done = time.perf_counter() - began
     until(lambda: not ask(ground, checkout.LEFT)[0]["left"], "nothing is left to do")
     return heard, done, time.perf_counter() - began
@@ -200,23 +202,32 @@ def _settle(ground: Ground, sale: Sale) -> tuple[float, float, float]:
 
 UNITS, REQUESTS = 5_000, 500_000
 ABANDONED: Final = 5
-"""One in so many walks away."""
+"""One in so many walks away, while everybody is there."""
 SOLD_OUT: Final = b'"SOLD_OUT"'
-STOCK = "SELECT capacity, held, sold FROM stock.pool"
+STOCK = """
+    SELECT p.capacity, p.held, p.sold
+      FROM stock.pool AS p
+      JOIN events.ticket_type AS t
+        ON t.organization_id = p.organization_id
+       AND t.pool_id = p.id
+     WHERE t.id = '{kind}'
+"""
 ENDS = """
     SELECT count(*) FILTER (WHERE state = 'FULFILLED') AS fulfilled,
            count(*) FILTER (WHERE state = 'RETURNED') AS returned, count(*) AS placed
       FROM events.ticket_order
+     WHERE event_id = '{event}'
 """
 
 
 class Storm(Market):
     """Buyers who all want the same: most are told that there is none left, and of the others some walk away."""
 
-    def __init__(self, sale: Sale) -> None:
+    def __init__(self, sale: Sale, abandoned: int) -> None:
         super().__init__(sale)
         self.left = sale.payments
         self.kept = 0
+        self._abandoned = abandoned
         self.waits: list[float] = []
         self._since: dict[Connection, float] = {}
 
@@ -228,7 +239,7 @@ class Storm(Market):
         self.left -= 1
         if status == 200:
             self.kept += 1
-            if self.kept % ABANDONED:
+            if not self._abandoned or self.kept % self._abandoned:
                 self.left += EVENTS_OF_A_PAYMENT
                 self.pay(self._fair.charge_in(connection.body))
         elif status == 409 and SOLD_OUT in connection.body:
@@ -249,21 +260,24 @@ class Storm(Market):
 def storm(figures: Figures, units: int = UNITS, requests: int = REQUESTS) -> None:
     with a_cluster() as cluster, tempfile.TemporaryDirectory() as folder:
         ground = a_ground(cluster, organizations=1, name="bench_storm")
-        calibration = calibrate(ground)
-        print(f"\n{requests:,} requests for {units:,} tickets, one in {ABANDONED} walks away. {calibration}")
-        sale = a_sale(ground, Path(folder), units, hold_minutes=1, payments=requests)
-        with a_server(ground, module=SERVER, **sale.surroundings) as port, checkout.a_worker(ground, sale, WORKER):
-            began = time.perf_counter()
-            rush = _rush(replace(sale, port=port))
-            figures.note(f"{requests / (time.perf_counter() - began):,.0f}/s answered: {rush}")
-            kept = rush["kept"] + _sell_the_rest(ground, replace(sale, port=port, payments=units))
-            until(lambda: not ask(ground, checkout.LEFT)[0]["left"], "nothing is left to do")
-        _judge(figures, ground, kept)
-        figures.must_not_exceed("refusals, p99", rush["p99"], 100 / min(1.0, calibration.s), "ms")
+        storm_at(figures, ground, a_sale(ground, Path(folder), units, hold_minutes=1, payments=requests), units)
 
 
-def _rush(sale: Sale) -> dict[str, float]:
-    command = [sys.executable, "-m", "bench.tickets", "rush"]
+def storm_at(figures: Figures, ground: Ground, sale: Sale, units: int) -> None:
+    calibration = calibrate(ground)
+    print(f"\n{sale.payments:,} requests for {units:,} tickets, one in {ABANDONED} walks away. {calibration}")
+    with a_server(ground, module=SERVER, **sale.surroundings) as port, checkout.a_worker(ground, sale, WORKER):
+        began = time.perf_counter()
+        rush = _rush(replace(sale, port=port), ABANDONED)
+        figures.note(f"{sale.payments / (time.perf_counter() - began):,.0f}/s answered: {rush}")
+        kept = rush["kept"] + _sell_the_rest(ground, replace(sale, port=port, payments=units))
+        until(lambda: not ask(ground, checkout.LEFT)[0]["left"], "nothing is left to do")
+    _judge(figures, ground, sale, kept)
+    figures.must_not_exceed("refusals, p99", rush["p99"], 100 / min(1.0, calibration.s), "ms")
+
+
+def _rush(sale: Sale, abandoned: int = 0) -> dict[str, float]:
+    command = [sys.executable, "-m", "bench.tickets", "rush", str(abandoned)]
     said = subprocess.run(
         command, cwd=ROOT, input=json.dumps(asdict(sale)), stdout=subprocess.PIPE, text=True, check=True
     )
@@ -275,7 +289,7 @@ def _sell_the_rest(ground: Ground, sale: Sale) -> float:
     """Whoever comes later has what those left who walked away; how many were kept."""
     kept = 0.0
     for _ in range(20):
-        [pool] = ask(ground, STOCK)
+        [pool] = ask(ground, _of(sale, STOCK))
         if pool["sold"] == pool["capacity"]:
             break
         time.sleep(15)
@@ -283,8 +297,12 @@ def _sell_the_rest(ground: Ground, sale: Sale) -> float:
     return kept
 
 
-def _judge(figures: Figures, ground: Ground, kept: float) -> None:
-    [pool], [orders], [wrong] = ask(ground, STOCK), ask(ground, ENDS), ask(ground, WRONG)
+def _of(sale: Sale, sql: str) -> str:
+    return sql.format(event=EventId.parse(sale.event).uuid, kind=TicketTypeId.parse(sale.ticket_type).uuid)
+
+
+def _judge(figures: Figures, ground: Ground, sale: Sale, kept: float) -> None:
+    [pool], [orders], [wrong] = ask(ground, _of(sale, STOCK)), ask(ground, _of(sale, ENDS)), ask(ground, WRONG)
     figures.must_not_exceed("tickets sold beyond what there was", pool["sold"] - pool["capacity"], 0, "tickets")
     figures.must_not_exceed("tickets left unsold", pool["capacity"] - pool["sold"], 0, "tickets")
     figures.must_not_exceed("tickets kept for nobody", pool["held"], 0, "tickets")
@@ -299,8 +317,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["fair"]:
             Market(Sale(**json.load(sys.stdin))).run()
-        case ["rush"]:
-            crowd = Storm(Sale(**json.load(sys.stdin)))
+        case ["rush", abandoned]:
+            crowd = Storm(Sale(**json.load(sys.stdin)), int(abandoned))
             crowd.run()
             print(json.dumps(crowd.told()))
         case ["storm", *numbers]:

@@ -1,6 +1,7 @@
 """The door rule: a package is entered by its `api`, its `facts` or its `port`, and by nothing else.
 
-So a package may change everything behind its door. `entrypoints` knows every package, by its manifest.
+So a package may change everything behind its door. `entrypoints` knows every package, by its manifest; `web` asks every
+package's contracts, by its `routes`.
 """
 
 import ast
@@ -13,7 +14,9 @@ FREE = "kernel"
 KNOWS_ALL = "entrypoints"
 DOORS = ("api", "facts", "port")
 
-SHELVES_THAT_ARE_ONE_PACKAGE = ("kernel", "entrypoints", "entitlements")
+SHELVES_THAT_ARE_ONE_PACKAGE = ("kernel", "entrypoints", "entitlements", "web")
+ASKS_CONTRACTS = "web"
+"""Pages are clients of the API in the same process: they know the contracts, and what those take and give."""
 
 RESERVED = {
     "stripe": "admitone.finance.gateways.stripe",
@@ -81,7 +84,7 @@ def _complaint(importer: str, imported: str) -> str | None:
     if package == package_of(importer):
         return None
     door = imported.removeprefix(package).lstrip(".").partition(".")[0]
-    allowed = (*DOORS, "module") if shelf == KNOWS_ALL else DOORS
+    allowed = (*DOORS, *{KNOWS_ALL: ("module",), ASKS_CONTRACTS: ("routes",)}.get(shelf, ()))
     if door in allowed:
         return None
     return f"enters {package} by {door or 'its front'!r}; use {', '.join(allowed)}"

@@ -11,7 +11,6 @@ import pytest
 from admitone.entitlements import holders
 from admitone.entitlements.commands.changing import Revoking, revoke
 from admitone.entitlements.commands.undoing import Undo, undo
-from admitone.entitlements.holders import is_called
 from admitone.entitlements.model import Entitlement, Revocation
 from admitone.entitlements.routes import exporting
 from admitone.finance.sources.api import Source, SourceType
@@ -23,6 +22,7 @@ from admitone.kernel.clock import Clock
 from admitone.kernel.db import Database, PeopleTx
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.scope import PeopleScope
+from admitone.kernel.texts import is_called, parts_of
 from admitone.kernel.words import Language
 from tests.entitlements.gates import NEVER_MADE, told
 from tests.entitlements.rights import EVENT, Hall, a_hall, all_of
@@ -183,7 +183,7 @@ async def found(site: httpx.AsyncClient, hall: Hall, words: str, **more: Any) ->
     ],
 )
 def test_a_name_is_found_by_the_beginnings_of_its_words(name: str, words: str, is_so: bool):
-    assert is_called(name, holders.parts_of(words)) is is_so
+    assert is_called(name, parts_of(words)) is is_so
 
 
 @pytest.mark.covers("ENT-017")

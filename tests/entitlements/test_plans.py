@@ -31,16 +31,28 @@ GROUND = Ground("rights", TABLES, FILL, ORGANIZATION)
 EVENT, EVERYTHING = "'event_7'", "NULL, NULL, NULL, ''"
 ASKED = {
     "a page of rights": Asked(
-        lists.LIST_RIGHTS, f"{EVENT}, {FIRST}, {FIRST}, {LAST}, {EVERYTHING}, 50", {"entitlement_of_event"}
+        lists.LIST_RIGHTS.oldest,
+        f"{EVENT}, {FIRST}, {LAST}, {FIRST}, {LAST}, {EVERYTHING}, 50",
+        {"entitlement_of_event"},
     ),
     "rights of a name": Asked(
-        lists.LIST_RIGHTS, f"{EVENT}, {FIRST}, {FIRST}, {LAST}, NULL, NULL, NULL, 'ord_7', 50", {"entitlement_of_event"}
+        lists.LIST_RIGHTS.oldest,
+        f"{EVENT}, {FIRST}, {LAST}, {FIRST}, {LAST}, NULL, NULL, NULL, 'ord_7', 50",
+        {"entitlement_of_event"},
     ),
     "owners": Asked(lists.LIST_OWNERS, f"{EVENT}, {FIRST}, {LAST}, 50", {"entitlement_of_event"}),
     "rights of owners": Asked(
         lists.LIST_OF_OWNERS, f"{EVENT}, {ids('buyer', 7, 107, 207, 8)}, {FIRST}, {LAST}, 50", {"entitlement_of_event"}
     ),
-    "the log": Asked(lists.LIST_LOG, f"{EVENT}, {LAST}, NULL, NULL, NULL, 50", {"checkin_of_event"}),
+    "the newest rights": Asked(
+        lists.LIST_RIGHTS.newest,
+        f"{EVENT}, {FIRST}, {LAST}, {FIRST}, {LAST}, {EVERYTHING}, 50",
+        {"entitlement_of_event"},
+    ),
+    "the log": Asked(lists.LIST_LOG.newest, f"{EVENT}, {FIRST}, {LAST}, NULL, NULL, NULL, 50", {"checkin_of_event"}),
+    "the log from its beginning": Asked(
+        lists.LIST_LOG.oldest, f"{EVENT}, {FIRST}, {LAST}, NULL, NULL, NULL, 50", {"checkin_of_event"}
+    ),
     "what people have": Asked(lists.SUM_PIECES, f"{EVENT}, 1000000", {"entitlement_of_event"}),
 }
 

@@ -46,6 +46,7 @@ class Device:
     async def listed(self, lease: LeaseId) -> set[str]:
         page = await self.ask("GET", f"leases/{lease}/codes")
         assert page.status_code == 200, page.text
+        assert page.headers["content-encoding"] == "gzip"
         return {digest for right in page.json()["rights"] for digest in right["digests"]}
 
     async def sync(self, lease: LeaseId, *let_in: tuple[str, str, datetime]) -> httpx.Response:
@@ -69,10 +70,62 @@ async def test_the_list_has_what_is_good_and_nothing_else(hall: Hall, site: http
     digests = {right.id: await digest(hall, right) for right in (good, gone, used, other)}
     await hall.scan(await hall.code(used))
     lease = await north.lease()
-    assert await north.listed(lease) == {digests[good.id], digests[gone.id]}
+    assert await north.listed(lease) == {digests[good.id], digests[gone.id], digests[used.id]}
     await hall.submit(revoke, Revoking(Caller(), gone.id, Revocation.REFUND))
-    assert await north.listed(lease) == {digests[good.id]}
+    assert await north.listed(lease) == {digests[good.id], digests[used.id]}
     assert kept.status is Status.PENDING
+
+
+@pytest.mark.covers("ENT-030")
+async def test_what_was_used_is_on_the_list_with_when_and_where(hall: Hall, site: httpx.AsyncClient):
+    fresh, used = await hall.grant(), await hall.grant()
+    let_in = await hall.scan(await hall.code(used), device="south", gate="South")
+    await hall.scan(await hall.code(used), device="west", gate="West")
+    north = a_device(site, hall, "north")
+    page = (await north.ask("GET", f"leases/{await north.lease()}/codes")).json()["rights"]
+    listed = {each["entitlementId"]: (each["entriesLeft"], each["lastEntryAt"], each["lastGate"]) for each in page}
+    assert listed[str(fresh.id)] == (1, None, None)
+    left, at, gate = listed[str(used.id)]
+    assert (left, datetime.fromisoformat(at), gate) == (0, let_in.at, "South")
+
+
+@pytest.mark.covers("ENT-031")
+async def test_an_entry_whose_answer_the_device_never_heard_is_recorded_once(hall: Hall, site: httpx.AsyncClient):
+    right = await hall.grant()
+    code = await hall.code(right)
+    north, south = a_device(site, hall, "north"), a_device(site, hall, "south")
+    leases = {each.name: await each.lease() for each in (north, south)}
+    asked = {"qrPayload": code, "eventId": EVENT, "idempotencyKey": "k1"}
+    headers = hall.staff.headers | {"x-device-id": north.name, "x-orya-org-id": str(hall.organization)}
+    answer = (await site.post("/api/internal/checkin/consume", json=asked, headers=headers)).json()
+    assert answer["allow"]
+    let_in = ("k1", digest_of(code).hex(), datetime.now(UTC))
+    for _ in range(2):
+        [recorded] = (await north.sync(leases[north.name], let_in)).json()["recorded"]
+        assert recorded["checkinId"] == answer["checkinId"]
+        assert (recorded["admitted"], recorded["incident"], recorded["replayed"]) == (True, None, True)
+    after = await hall.find(right.id)
+    assert (after.entries, after.duplicates) == (1, 0)
+    # The same key of another device, and another key of the same, are other entries.
+    for device, key in ((south, "k1"), (north, "k2")):
+        [recorded] = (await device.sync(leases[device.name], (key, *let_in[1:]))).json()["recorded"]
+        assert recorded["incident"] == "CHECKIN_DUPLICATE"
+
+
+@pytest.mark.covers("ENT-031")
+async def test_an_entry_that_the_server_refused_and_the_list_allowed_is_an_incident(
+    hall: Hall, site: httpx.AsyncClient
+):
+    right = await hall.grant()
+    code = await hall.code(right)
+    north = a_device(site, hall, "north")
+    lease = await north.lease()
+    await hall.scan(code, device="south")
+    asked = {"qrPayload": code, "eventId": EVENT, "idempotencyKey": "k1"}
+    headers = hall.staff.headers | {"x-device-id": north.name, "x-orya-org-id": str(hall.organization)}
+    assert not (await site.post("/api/internal/checkin/consume", json=asked, headers=headers)).json()["allow"]
+    [recorded] = (await north.sync(lease, ("k1", digest_of(code).hex(), datetime.now(UTC)))).json()["recorded"]
+    assert recorded["incident"] == "CHECKIN_DUPLICATE"
 
 
 @pytest.mark.covers("ENT-030")

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from admitone.entrypoints.serve import PortTaken, require_free_port
+from tests.desk import free_port
 from tests.kernel.test_contracts_socket import a_server
-from tests.stories.test_two_commands import free_port
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -12,13 +13,16 @@ from admitone.kernel.contracts import (
     Event,
     Example,
     Page,
+    PageRequest,
     Redirect,
+    ValidationFailed,
     Wire,
     Writes,
     cursor_of,
     page_of,
 )
 from admitone.kernel.contracts.streaming import events_as_bytes
+from admitone.kernel.statements import ListOrder
 from tests.kernel.contract_desk import OPEN_STREAMS, SESSION, Desk, DeskClosed, as_ana, assert_envelope, contract
 
 
@@ -122,6 +126,27 @@ class Board:
             return Noted(text=self.text)
 
         self.desk = Desk(board)
+
+
+async def test_a_long_answer_goes_out_packed_to_whoever_takes_that():
+    board = contract(
+        id="B2", get="/names", gives=Noted, packs=True, examples=(Example("one", gives=Noted(text="Open")),)
+    )
+
+    @board.serves
+    async def look(call: Call) -> Noted:
+        return Noted(text="Aurora " * 1000)
+
+    async with Desk(board).client() as client:
+        sizes = {}
+        for takes in ("gzip, br", "identity", "gzip;q=0"):
+            said = await client.get("/names", headers={"accept-encoding": takes})
+            assert said.json() == {"text": "Aurora " * 1000}
+            assert said.headers["vary"] == "accept-encoding"
+            sizes[takes] = int(said.headers["content-length"])
+    assert sizes["gzip, br"] < sizes["identity"] / 10 == sizes["gzip;q=0"] / 10
+    with pytest.raises(TypeError, match="packed"):
+        contract(id="B3", post="/names", packs=True, repeats="it is the same")
 
 
 async def test_who_has_the_same_bytes_is_told_so_and_not_sent_them():
@@ -255,6 +280,46 @@ def test_the_last_page_has_no_cursor():
     assert page_of([1, 2, 3], 2, key=lambda n: (n,)).next_cursor == cursor_of((2,))
 
 
+class Sorted(PageRequest):
+    order: ListOrder = ListOrder.NEWEST
+
+
+def test_a_cursor_goes_on_in_the_order_in_which_it_was_given_and_in_no_other():
+    for given in ListOrder:
+        cursor = Sorted(order=given).cursor_at((7,))
+        for asked in ListOrder:
+            request = Sorted(order=asked, cursor=cursor)
+            if asked is given:
+                assert request.after(tuple[int]) == (7,)
+            else:
+                with pytest.raises(ValidationFailed):
+                    request.after(tuple[int])
+
+
+def test_the_usual_order_has_the_cursors_that_it_had_when_there_was_no_other():
+    assert Sorted().cursor_at((7,)) == cursor_of((7,))
+    assert Sorted(limit=1).page([7, 8], key=lambda n: (n,)).next_cursor == cursor_of((7,))
+
+
+@pytest.mark.parametrize("forged", [("NEWEST", 7), ("LOUDEST", 7), ("", 7), (7, 7), ("OLDEST", "OLDEST", 7)])
+def test_an_order_that_somebody_wrote_into_a_cursor_is_refused(forged):
+    for order in ListOrder:
+        with pytest.raises(ValidationFailed):
+            Sorted(order=order, cursor=cursor_of(forged)).after(tuple[int])
+
+
+def test_a_stretch_of_a_list_never_leaves_what_is_wanted():
+    first, middle, last = (UUID(int=number) for number in (3, 5, 7))
+    for place, newest, oldest in (
+        (None, (first, last), (first, last)),
+        (middle, (first, middle), (middle, last)),
+        (UUID(int=1), (first, UUID(int=1)), (first, last)),
+        (UUID(int=9), (first, last), (UUID(int=9), last)),
+    ):
+        assert ListOrder.NEWEST.between(place, first, last) == newest
+        assert ListOrder.OLDEST.between(place, first, last) == oldest
+
+
 # Streams.
 
 
@@ -349,3 +414,17 @@ async def never():
 
 async def test_streams_need_their_request_to_be_right_first(client):
     assert_envelope(await client.get("/api/table.csv?kind=cow", headers=as_ana()), 422, "VALIDATION_FAILED")
+
+
+@pytest.mark.parametrize(
+    ("takes", "encoding"),
+    [("gzip, deflate, br", "gzip"), ("br;q=1.0, gzip;q=0.8", "gzip"), ("br", None), ("", None), ("gzip; q=0", None)],
+)
+async def test_what_is_the_same_for_everybody_is_sent_packed_to_whoever_takes_it(client, takes, encoding):
+    plain = await client.get("/openapi.json", headers={"accept-encoding": "identity"})
+    response = await client.get("/openapi.json", headers={"accept-encoding": takes})
+    assert response.headers.get("content-encoding") == encoding
+    assert response.headers["vary"] == plain.headers["vary"] == "accept-encoding"
+    assert response.content == plain.content  # The client unpacks it.
+    sent = int(response.headers["content-length"])
+    assert sent < len(plain.content) / 2 if encoding else sent == len(plain.content)

@@ -11,6 +11,7 @@ from admitone.kernel.authority import Audience, Granted
 from admitone.kernel.commands import command
 from admitone.kernel.contracts import Call, Contract, Example, IdempotencyKey, Reads, Upload, Wire
 from admitone.kernel.db import Tx
+from admitone.kernel.errors import Refusal
 from tests.builders import an_organization, value_of
 from tests.kernel.contract_desk import ANA, Desk, Size, assert_envelope, contract
 from tests.toy import commands, store
@@ -145,6 +146,32 @@ async def test_a_question_is_asked_in_the_callers_organisation(a_client):
 
     async with a_client(asking) as client:
         assert (await client.get("/api/count")).json()["size"] == 1
+
+
+async def test_who_cannot_wait_for_a_shared_answer_is_told_to_ask_again(a_client, batcher):
+    """And not that something may have happened."""
+    asking = contract(
+        id="ADD.03",
+        get="/api/slow",
+        gives=Size,
+        audience=Audience.ORGANIZATION,
+        permission="count",
+        wait_seconds=0.05,
+        examples=(Example("one", gives=Size(size=1)),),
+    )
+
+    @command(only_reads=True)
+    async def look_slowly(tx: Tx, asked: Sequence[int]) -> list[int | Refusal]:
+        await tx.fetch("SELECT pg_sleep(0.3) WHERE $1::uuid IS NOT NULL")
+        return list(asked)
+
+    @asking.serves
+    async def count(call: Call) -> Size:
+        return Size(size=await call.batch(look_slowly, 1))
+
+    async with a_client(asking) as client:
+        assert_envelope(await client.get("/api/slow"), 503, "SERVICE_UNAVAILABLE")
+    await batcher.drain()
 
 
 async def test_a_public_contract_has_no_scope_of_its_own(a_client):

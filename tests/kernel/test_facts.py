@@ -1,5 +1,7 @@
 """Facts are named, versioned, about something, impersonal, and written with the rows that they tell of."""
 
+from collections.abc import Sequence
+from datetime import timedelta
 from uuid import UUID
 
 import asyncpg
@@ -7,6 +9,8 @@ import pytest
 
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.facts import Fact, Published
+from admitone.kernel.jobs import Delivered, Subscription, handler
+from admitone.kernel.jobs.relay import Retelling, Subscriptions, retell
 from admitone.kernel.scope import Caller, Scope
 from tests.builders import a_caller, an_increment, an_organization, rows_of, value_of
 from tests.toy import commands
@@ -120,6 +124,39 @@ async def test_state_and_fact_and_outbox_are_written_together_or_not_at_all(data
     await database.run(scope, lambda tx: commands.increment(tx, [an_increment(), an_increment()]))
     assert await value_of(database, scope) == 2
     assert await rows_of(database, scope, "kernel.event_log") == await rows_of(database, scope, "kernel.outbox") == 2
+
+
+@pytest.mark.covers("PLT-004", "PLT-006")
+@pytest.mark.parametrize(("hears", "is_told"), [(True, False), (False, True)])
+async def test_what_nobody_hears_of_is_told_when_it_is_written(
+    database: Database, database_url: str, hears: bool, is_told: bool
+):
+    """What somebody hears of waits for the relay."""
+
+    @handler("test.hears_of_it")
+    async def hear(tx: Tx, told: Sequence[Delivered[CounterIncremented]]) -> None: ...
+
+    subscriptions = Subscriptions.of([CounterIncremented], [Subscription(CounterIncremented, hear)] * hears)
+    scope = await an_organization(database)
+    async with Database(database_url, unheard=subscriptions.unheard) as ours:
+        await ours.run(scope, lambda tx: commands.increment(tx, [an_increment()]))
+    [row] = await the_log(database, scope)
+    assert (row["published_at"] == row["created_at"], row["attempts"]) == (is_told, 0)
+
+
+@pytest.mark.covers("PLT-007")
+async def test_who_hears_of_it_one_day_is_told_what_nobody_heard_of(database: Database, database_url: str):
+    @handler("test.hears_of_it_later")
+    async def hear(tx: Tx, told: Sequence[Delivered[CounterIncremented]]) -> None: ...
+
+    scope = await an_organization(database)
+    async with Database(database_url, unheard=[CounterIncremented.name]) as ours:
+        await ours.run(scope, lambda tx: commands.increment(tx, [an_increment()]))
+    [row] = await the_log(database, scope)
+    since, until = row["created_at"] - timedelta(seconds=1), row["created_at"] + timedelta(seconds=1)
+    retelling = Retelling(Subscription(CounterIncremented, hear), since, until)
+    assert await database.run(scope, lambda tx: retell(tx, retelling, None)) == (1, None)
+    assert await database.run(scope, lambda tx: retell(tx, retelling, None)) == (0, None)
 
 
 @pytest.mark.covers("PLT-004")

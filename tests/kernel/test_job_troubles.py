@@ -8,15 +8,15 @@ from dataclasses import replace
 import asyncpg
 import pytest
 
-from admitone.kernel.db import Database, Tx
+from admitone.kernel.db import Busy, Database, Tx
 from admitone.kernel.ids import uuid7
 from admitone.kernel.jobs import Delivered, Desk, Kind, Lane, Priority, handler
 from admitone.kernel.jobs import store as job_store
 from admitone.kernel.jobs.execution import Failure
 from admitone.kernel.jobs.model import errand
 from admitone.kernel.jobs.worker import SCOPE, Rhythm
-from tests.builders import a_caller, an_organization
-from tests.jobs import BRISK, a_job, a_worker, dead, duties, heard, until, until_idle
+from tests.builders import a_caller, an_increment, an_organization
+from tests.jobs import BRISK, DEADLINE_SECONDS, a_job, a_worker, dead, duties, heard, until, until_idle
 from tests.toy import store
 from tests.toy.facts import CounterIncremented
 from tests.toy.handlers import QUICK, Deed, perform
@@ -96,6 +96,58 @@ async def test_a_handler_that_swallows_an_error_of_the_database_hurts_nobody_els
     async with a_worker(database, duties(swallow)):
         await until(superuser, "SELECT count(*) FROM kernel.job WHERE organization_id = $1", scope)
     assert await heard(database, scope) == good
+    assert [letter["key"] for letter in await dead(superuser, scope)] == ["bad"]
+
+
+async def lock(tx: Tx, counter: str) -> None:
+    await store.lock_counters(tx, [an_increment(counter)])
+
+
+async def test_of_two_who_do_several_things_behind_savepoints_nobody_waits_in_a_circle(database: Database):
+    scope, both = await an_organization(database, "a", "b"), asyncio.Barrier(2)
+
+    async def do(first: str, second: str) -> list[Exception | None]:
+        async def begin(tx: Tx) -> None:
+            await lock(tx, first)
+            await both.wait()
+
+        return await database.run(
+            scope, lambda tx: tx.each([lambda: begin(tx), lambda: lock(tx, second)]), patient=True
+        )
+
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        ends = await asyncio.gather(do("a", "b"), do("b", "a"))
+    assert [first for first, _ in ends] == [None, None]
+    assert any(isinstance(second, Busy) for _, second in ends), "whoever was first did not wait for the other"
+
+
+async def test_what_somebody_holds_when_a_group_goes_in_parts_is_done_when_they_let_go(
+    database: Database, superuser: asyncpg.Connection
+):
+    tried: list[str] = []
+
+    @handler("toy.lock", retry=replace(QUICK, executions=1))
+    async def locks(tx: Tx, deeds: Sequence[Delivered[Deed]]) -> None:
+        for each in deeds:
+            tried.append(each.key)
+            if each.key == "bad":
+                raise RuntimeError("no")
+            await lock(tx, each.key)
+        await note(tx, deeds)
+
+    scope = await an_organization(database, "a", "b")
+    await a_job(database, scope, "bad", "a", "b", kind=locks)
+
+    async def hold(tx: Tx) -> None:
+        await lock(tx, "b")
+        while tried.count("b") < 2:  # In a part, and then by itself, waiting.  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+
+    async with asyncio.timeout(DEADLINE_SECONDS), asyncio.TaskGroup() as group:
+        group.create_task(database.run(scope, hold))
+        async with a_worker(database, duties(locks)):
+            await until(superuser, "SELECT count(*) FROM kernel.job WHERE organization_id = $1", scope)
+    assert await heard(database, scope) == ["a", "b"]
     assert [letter["key"] for letter in await dead(superuser, scope)] == ["bad"]
 
 

@@ -10,7 +10,7 @@ from admitone.kernel import streaks
 from admitone.kernel.batch import Batcher
 from admitone.kernel.contracts import status_of
 from admitone.kernel.db import Database
-from admitone.kernel.errors import Throttled
+from admitone.kernel.errors import Refusal, Throttled
 from admitone.kernel.ids import uuid7
 from admitone.kernel.streaks import Mark, Outcome, Result, StepUpRequired, Streak
 
@@ -33,7 +33,7 @@ async def record(database: Database, mark: Mark, *results: Result, at: timedelta
 
 async def verdict(database: Database, *marks: Mark, at: timedelta = timedelta()) -> object:
     [answer] = await database.run(streaks.SCOPE, lambda tx: streaks.check(replace(tx, now=EVENING + at), [marks]))
-    return answer
+    return answer if isinstance(answer, Refusal) else None
 
 
 async def test_ten_in_a_row_ask_for_a_step_up_and_nine_do_not(database: Database) -> None:

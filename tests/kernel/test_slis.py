@@ -6,7 +6,7 @@ import pytest
 
 from admitone.kernel.alerts import rules
 from admitone.kernel.alerts.model import Above, AlertRule, Level, ShareAbove, Tally
-from admitone.kernel.alerts.policy import breached, still_needed
+from admitone.kernel.alerts.policy import FINENESS, breached, still_needed
 
 BEGAN = datetime(2026, 3, 1, 2, tzinfo=UTC)
 
@@ -110,6 +110,18 @@ def test_the_rules_are_those_of_the_table():
 
 def test_no_samples_breach_nothing():
     assert not any(breached(rule.threshold, []) for rule in rules.RULES)
+
+
+def test_days_are_remembered_by_as_much_as_an_hour():
+    """Looked at every minute for four days, and the share over the last three is still what it was."""
+    threshold, a_day = ShareAbove(0.1, seconds=72 * 3_600), 1_440
+    kept: list[Tally] = []
+    for look in range(4 * a_day):
+        [now] = tallies((60 * look, 0.002 * max(look - a_day, 0), look))
+        kept = [each for each in still_needed(threshold, [*kept, now]) if isinstance(each, Tally)]
+    assert len(kept) <= 2 * FINENESS
+    assert kept[-1].all - kept[0].all == pytest.approx(3 * a_day, rel=0.01)
+    assert breached(threshold, kept)
 
 
 @pytest.mark.parametrize(("rule", "series", "expected"), [*LEVELS, *SHARES])

@@ -137,6 +137,12 @@ def test_a_price_shows_all_that_is_charged(amount, shown):
     assert spaces_made_plain(Words().money(amount)).replace("BHD0", "BHD 0").replace("RSD1", "RSD 1") == shown
 
 
+def test_an_amount_whose_currency_stands_elsewhere_keeps_its_cents():
+    amounts = (Money(125_000, "EUR"), Money(-5, "EUR"), Money(500, "JPY"), Money(1, "BHD"))
+    assert [Words().amount(each) for each in amounts] == ["1,250.00", "-0.05", "500", "0.001"]
+    assert Words(BRAZILIAN).amount(amounts[0]) == "1.250,00"
+
+
 def test_numbers_and_percentages_look_as_at_home():
     assert Words(BRAZILIAN).number(Decimal("1234.56789")) == "1.234,56789"
     assert Words(BRAZILIAN).percent(1_234) == "12,34%"

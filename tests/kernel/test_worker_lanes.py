@@ -2,14 +2,16 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import pytest
 
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.jobs import Delivered, Desk, Kind, Lane, Priority, errand, handler, worker
-from tests.builders import an_organization
+from tests.builders import an_increment, an_organization
 from tests.jobs import a_job, a_worker, duties, until_idle
+from tests.toy import commands
 from tests.toy.handlers import Deed
 
 FOR_EVER = 3600.0
@@ -37,6 +39,33 @@ async def test_a_lane_is_woken_when_something_is_due(
             await a_job(database, scope, f"job {number}", kind=kind)
             await until_idle(superuser, scope)
     assert done == ["woken"] * 3
+
+
+async def test_a_suspect_wakes_its_lane(database: Database, superuser: asyncpg.Connection):
+    """However seldom the lane looks by itself: what a worker was lost with is due like anything else."""
+    scope, done = await an_organization(database), list[str]()
+    kind = an_errand("suspect", done, Lane("suspected", places=2))
+    async with a_worker(database, duties(kind)):
+        await asyncio.sleep(0.3)  # Until nobody looks any more.
+        await a_job(database, scope, "later", kind=kind, run_at=datetime.now(UTC) + timedelta(hours=1))
+        await superuser.execute(
+            "UPDATE kernel.job SET crashes = 1, run_at = now() WHERE organization_id = $1", scope.organization.uuid
+        )
+        async with asyncio.timeout(worker.SELDOM_SECONDS / 2):
+            await until_done(done, 1)
+    assert done == ["suspect"]
+
+
+async def test_facts_are_passed_on_however_seldom_the_relay_looks(
+    database: Database, superuser: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(worker, "SELDOM_SECONDS", FOR_EVER)
+    scope = await an_organization(database)
+    async with a_worker(database):
+        for _ in range(3):
+            await asyncio.sleep(0.3)  # Until nobody looks any more.
+            await database.run(scope, lambda tx: commands.increment(tx, [an_increment()]))
+            await until_idle(superuser, scope)
 
 
 async def test_a_lane_that_gives_way_begins_nothing_while_a_handler_is_at_work(

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from admitone.kernel.config import ROOT
-from tests.stories.test_two_commands import free_port
+from tests.desk import free_port
 
 PACKAGES = Path(__file__).with_name("package.json")
 HOME = ROOT / ".venv" / "peers"

@@ -20,13 +20,7 @@ from tests.toy.process import ROOT
 from tests.toy.recounting import Recount, recount
 
 NAMES = tuple(f"counter {n:02}" for n in range(16))
-DEATHS = (
-    "job.before_end=kill@2",
-    "job.claimed=kill@4",
-    "commit.before=kill@20",
-    "job.before_end=kill@5",
-    "commit.after=kill@30",
-)
+DEATHS = ("job.before_end=kill", "job.claimed=kill", "commit.before=kill", "job.before_end=kill@2", "commit.after=kill")
 """With the effect written and nothing committed, with jobs in hand, before and after a commit."""
 
 
@@ -47,7 +41,7 @@ async def a_worker_until(url: str, home: Path, database: Database, which: BulkId
             [sys.executable, "-m", "tests.toy.backfiller"],
             last_wish=signal.SIGKILL,
             cwd=ROOT,
-            env={**surroundings, "ADMITONE_FAILPOINTS": death},
+            env={**surroundings, "DEATH": death},
             stdout=said,
             stderr=said,
         )

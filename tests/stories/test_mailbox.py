@@ -10,8 +10,9 @@ from admitone.kernel.db import Database
 from admitone.kernel.embedded import find_server
 from admitone.kernel.ids import PLATFORM_ORGANIZATION
 from admitone.kernel.scope import Scope
+from tests.desk import Desk, until
 from tests.mails import CODE, a_letter, an_address, posted
-from tests.stories.test_two_commands import Desk, desk, until  # noqa: F401  A fixture is found by its name.
+from tests.stories.test_two_commands import desk  # noqa: F401  A fixture is found by its name.
 
 
 def test_make_run_shows_a_mail_that_was_posted(desk: Desk):  # noqa: F811

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from admitone.kernel import failpoints
 from admitone.kernel.bulk import Progress, Step, bulk
 from admitone.kernel.db import Tx
 from tests.toy import store
@@ -25,5 +26,6 @@ async def recount(tx: Tx, step: Step[Recount]) -> Progress:
     if step.request.stumbles_at in names:
         raise RuntimeError(f"stumbled at {step.request.stumbles_at}")
     await store.recount(tx, names)
+    failpoints.reach("toy.recounted")
     finished = len(names) < step.request.at_a_time
     return Progress(names[-1] if names else step.cursor, len(names), finished)

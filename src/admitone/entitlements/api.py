@@ -20,7 +20,14 @@ from admitone.entitlements.commands.changing import (
 from admitone.entitlements.commands.checking_in import consume
 from admitone.entitlements.commands.granting import Activation, activate, grant
 from admitone.entitlements.commands.noting import Note, note
-from admitone.entitlements.errors import EntitlementNotActive, EntitlementNotFound, EntitlementNotPaid, PeopleOnly
+from admitone.entitlements.commands.renewing import Renewal, renew
+from admitone.entitlements.errors import (
+    EntitlementNotActive,
+    EntitlementNotFound,
+    EntitlementNotPaid,
+    PeopleOnly,
+    ScannerClosed,
+)
 from admitone.entitlements.holders import Found, Holder
 from admitone.entitlements.holders import search as search_holders
 from admitone.entitlements.kinds import TICKET, Audience, TokenKind
@@ -39,6 +46,7 @@ from admitone.entitlements.model import (
 )
 from admitone.entitlements.pictures import png, svg
 from admitone.entitlements.policy import default_of, doors_of, seen_as
+from admitone.entitlements.queries import Section
 from admitone.entitlements.showing import Shown, show
 from admitone.entitlements.store.doors import Entry, list_standing
 from admitone.entitlements.store.entitlements import find_claimed, find_entitlements, list_of_payments, list_of_sources
@@ -66,10 +74,13 @@ __all__ = (
     "Place",
     "Relaxing",
     "Release",
+    "Renewal",
     "Rescheduling",
     "Revocation",
     "Revoking",
     "Scan",
+    "ScannerClosed",
+    "Section",
     "Shown",
     "Status",
     "Suspension",
@@ -93,6 +104,7 @@ __all__ = (
     "png",
     "relax",
     "release",
+    "renew",
     "reschedule",
     "revoke",
     "revoke_codes",

@@ -75,3 +75,17 @@ class PeopleOnly(Forbidden):
 
     code = "PEOPLE_ONLY"
     next_step = "Sign in as yourself."
+
+
+class NoPicture(Invalid):
+    """This is no picture that we can read."""
+
+    code = "NOT_A_PICTURE"
+    next_step = "Send a JPEG."
+
+
+class PictureTooLarge(Invalid):
+    """This picture has more pixels than we look at."""
+
+    code = "PICTURE_TOO_LARGE"
+    most_pixels: int

@@ -11,7 +11,7 @@ from admitone.finance.payments.facts import (
     PaymentPartlyRefunded,
     PaymentRefunded,
 )
-from admitone.finance.refunds.facts import RefundSucceeded
+from admitone.finance.refunds.facts import RefundFailed, RefundSucceeded
 from admitone.kernel.db import Tx
 from admitone.kernel.facts import Fact
 from admitone.kernel.jobs import Delivered, Kind, Priority, Subscription
@@ -23,6 +23,7 @@ HEARD: Final[tuple[type[Fact], ...]] = (
     ChargebackWon,
     ChargebackLost,
     RefundSucceeded,
+    RefundFailed,  # Its money may have gone back all the same, and then nobody said for what.
 )
 
 

@@ -5,8 +5,6 @@ log and no fact of a door. Nobody is found who holds no right of this event. An 
 never shown; of names, no more are read at once than a page allows, and whoever asks goes on from there.
 """
 
-import re
-import unicodedata
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 from uuid import UUID
@@ -20,6 +18,7 @@ from admitone.foundation.identity.api import IdentityType, find_by_email, list_n
 from admitone.kernel.db import PeopleTx
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.scope import PeopleScope
+from admitone.kernel.texts import is_called, parts_of
 
 PEOPLE: Final = PeopleScope("who stands at the door")
 STEP: Final = 1_000
@@ -85,15 +84,3 @@ async def _by_name(read: Read, event: str, words: Sequence[str], after: UUID, mo
 async def _found(read: Read, hits: dict[EntitlementId, str], looked_until: UUID | None) -> Found:
     rights = await read(find_entitlements, [*hits])
     return Found(tuple(Holder(rights[own], name) for own, name in hits.items()), looked_until)
-
-
-def is_called(name: str, words: Sequence[str]) -> bool:
-    """Whether every word begins some part of the name."""
-    parts = parts_of(name)
-    return all(any(part.startswith(word) for part in parts) for word in words)
-
-
-def parts_of(text: str) -> list[str]:
-    """Letters and figures without accents and capitals: at a door nobody types the rest."""
-    taken_apart = unicodedata.normalize("NFKD", text.casefold())
-    return re.findall(r"[^\W_]+", "".join(sign for sign in taken_apart if not unicodedata.combining(sign)))

@@ -276,6 +276,8 @@ class Scan(msgspec.Struct, frozen=True):
     entitlement: EntitlementId | None = None
     paused: Refusal | None = None
     """Why the device may not ask now: only what was answered before is answered."""
+    key: str | None = None
+    """Under which the device asks: should it not hear the answer, it lets in by its list under the same."""
 
     @property
     def way(self) -> Way:
@@ -386,7 +388,8 @@ class Lease(msgspec.Struct, frozen=True):
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """One right on the list of a device, with the codes that show it: the present one and the next."""
+    """One right on the list of a device, with the codes that show it: the present one and the next. One that was used
+    is there too: none is left of it, and a door says since when."""
 
     id: EntitlementId
     label: str
@@ -396,6 +399,7 @@ class Listed(msgspec.Struct, frozen=True):
     entries_left: int
     reentry_minutes: int
     last_entry_at: datetime | None
+    last_gate: str | None
     digests: tuple[bytes, ...]
 
 

@@ -30,6 +30,7 @@ from admitone.entitlements.model import (
     Way,
     codes_of,
 )
+from admitone.finance.payments.api import Payment
 from admitone.finance.payments.api import Status as PaymentStatus
 from admitone.finance.refunds.api import Gone, GoneBack
 from admitone.finance.sources.api import SourceType
@@ -202,19 +203,20 @@ def alarm(scans: int, refused: int) -> Alarm | None:
 
 
 def taken_by_money(
-    rights: Sequence[Entitlement], status: PaymentStatus, back: GoneBack
+    rights: Sequence[Entitlement], payment: Payment, back: GoneBack
 ) -> dict[EntitlementId, frozenset[Hold] | Revocation]:
     """What became of the money takes the right, or holds it for so much: the truth matrix (ENT-007). That it is on its
-    way back changes nothing before it arrived (unification (c))."""
-    match status:
-        case PaymentStatus.REFUNDED:
+    way back changes nothing before it arrived (unification (c)). Where it is known of all of the money which pieces it
+    came back for, those go and no others (OPS-041): what cost nothing stays until somebody names it, too."""
+    match payment.status:
+        case PaymentStatus.REFUNDED if back.accounted_minor < payment.captured_minor:
             return {each.id: Revocation.REFUND for each in rights}
         case PaymentStatus.CHARGEBACK_LOST:
             return {each.id: Revocation.CHARGEBACK for each in rights}
         case PaymentStatus.FAILED | PaymentStatus.CANCELLED | PaymentStatus.EXPIRED:
             # A place may still be kept for whoever tries again; nothing else was ever given.
             return {each.id: NO_HOLD if each.status is Status.PENDING else Revocation.CANCELLATION for each in rights}
-    disputed = frozenset({Hold.DISPUTE} if status is PaymentStatus.DISPUTED else ())
+    disputed = frozenset({Hold.DISPUTE} if payment.status is PaymentStatus.DISPUTED else ())
     taken: dict[EntitlementId, frozenset[Hold] | Revocation] = {each.id: disputed for each in rights}
     for line, pieces in _pieces(rights).items():
         gone = pieces if back.whole_gone else _gone(pieces, back.gone.get(line, Gone()))

@@ -31,15 +31,22 @@ def config_of(data: Path | None, port: int | None = None) -> Config:
     return Config.load(surroundings() | chosen, [key for module in MODULES for key in module.config])
 
 
-def on_people(data: Path | None, work: Callable[[Database], Awaitable[Result]], *, locally: bool = False) -> Result:
-    """The same for work that seals and opens what is personal."""
-    config = config_of(data)
-    if locally and not (config.database_url is None and is_private(config)):
+def is_own_machine(config: Config) -> bool:
+    """Whether this is a person's own machine, with our own database, where nobody else reaches us."""
+    return config.database_url is None and is_private(config)
+
+
+def require_own_machine(config: Config) -> None:
+    if not is_own_machine(config):
         raise Misunderstood(
             "This is for a person's own machine, on the embedded database, where nobody else reaches us: not for"
             " production, nor with DATABASE_URL, TRUSTED_PROXIES, PUBLIC_URL or ADMITONE_HOST of the outside."
         )
-    wire(config)
+
+
+def on_people(data: Path | None, work: Callable[[Database], Awaitable[Result]]) -> Result:
+    """The same for work that seals and opens what is personal."""
+    wire(config_of(data))
     return on_database(data, work)
 
 

@@ -23,7 +23,7 @@ from admitone.kernel.authority import Authority, AuthorityReader
 from admitone.kernel.batch import Batcher
 from admitone.kernel.breaker import Breakers
 from admitone.kernel.config import Config
-from admitone.kernel.contracts import Audience, Call, Contract, Edge, File, Redirect, Writes, health_contracts
+from admitone.kernel.contracts import Audience, Call, Contract, Edge, File, Writes, health_contracts
 from admitone.kernel.db import Database
 from admitone.kernel.embedded import find_server
 from admitone.kernel.manifest import Module, check_contracts
@@ -32,6 +32,7 @@ from admitone.kernel.outbound import Outbound
 from admitone.kernel.ports import check_wired
 from admitone.kernel.scope import Role
 from admitone.kernel.telemetry import CONTENT_TYPE, Metrics, logger, render
+from admitone.web.port import RECEPTION
 
 DRAIN_SECONDS = 1
 
@@ -80,7 +81,8 @@ def assemble(
 ) -> Application:
     check_contracts(modules)
     metrics = Metrics()
-    database = Database(database_url(config), retried=metrics.retried)
+    subscriptions = subscriptions_of(modules)
+    database = Database(database_url(config), retried=metrics.retried, unheard=subscriptions.unheard)
     for role in Role:
         metrics.watch_pool(role, partial(database.connections, role))
     batcher = Batcher(database, observed=metrics, coalesce=coalesce)
@@ -98,8 +100,7 @@ def assemble(
             *(mailbox_contracts(mailbox) if mailbox else ()),
             *health_contracts(ready),
             metrics_contract(metrics),
-            timeline_contract(subscriptions_of(modules)),
-            home_contract(),
+            timeline_contract(subscriptions),
         ],
         authority=reader,
         database=database,
@@ -109,6 +110,7 @@ def assemble(
         internal_secret=config.get(settings.CRON_SECRET),
         trusted_proxies=config.trusted_proxies,
         strict=strict,
+        reception=RECEPTION,
     )
     sights = [sight for module in modules for sight in module.sights]
     paces = [pace for module in modules for pace in module.paces]
@@ -133,27 +135,6 @@ def metrics_contract(metrics: Metrics) -> Contract:
     @contract.serves
     async def show(call: Call) -> File:  # noqa: ARG001
         return File(render(metrics.registry), CONTENT_TYPE)
-
-    return contract
-
-
-def home_contract() -> Contract:
-    """Until there is a storefront, a visitor is shown what there is."""
-    contract = Contract(
-        id="KERNEL.HOME",
-        version="1.0.0",
-        owner="kernel",
-        consumers=("people",),
-        summary="Where to begin.",
-        get="/",
-        writes=Writes.PAGE,
-        audience=Audience.PUBLIC,
-        order_key="none",
-    )
-
-    @contract.serves
-    async def show(call: Call) -> Redirect:  # noqa: ARG001
-        return Redirect("/docs")
 
     return contract
 

@@ -24,6 +24,7 @@ from admitone.selling.fulfilment.module import MODULE as FULFILMENT
 from admitone.selling.stock.module import MODULE as STOCK
 from admitone.verticals.coupons.module import MODULE as COUPONS
 from admitone.verticals.events.module import MODULE as EVENTS
+from admitone.web.module import MODULE as WEB
 
 MODULES: tuple[Module, ...] = (
     KERNEL,
@@ -49,4 +50,5 @@ MODULES: tuple[Module, ...] = (
     STOCK,
     EVENTS,
     COUPONS,
+    WEB,
 )

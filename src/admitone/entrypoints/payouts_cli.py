@@ -38,7 +38,6 @@ from admitone.kernel.scope import Caller, Scope
 from admitone.kernel.telemetry import Metrics
 
 Result = TypeVar("Result")
-LAST = UUID(int=2**128 - 1)
 MOST = 100
 
 app = typer.Typer(help="Payouts: what is owed to owners, planned, paid and listed.", no_args_is_help=True)
@@ -113,7 +112,7 @@ def list_latest(
     scope = _scope(organization)
 
     async def look(database: Database) -> list[Payout]:
-        return await database.read(scope, list_payouts, LAST, owner, state, MOST)
+        return await database.read(scope, list_payouts, None, owner, state, MOST)
 
     for each in on_database(data, look):
         said = f"{each.amount_minor} {each.currency}"

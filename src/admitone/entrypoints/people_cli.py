@@ -1,6 +1,7 @@
 """People and organisations, as an operator types them: before anybody can sign in, somebody must be there; and when an
 account was stolen, somebody must look who it is and put everybody out."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -8,8 +9,10 @@ from uuid import UUID
 
 import typer
 
-from admitone.entrypoints.asking import Data, Misunderstood, on_people
-from admitone.entrypoints.demo import PASSWORD, lay_out
+from admitone.entrypoints.asking import Data, Misunderstood, config_of, on_people, require_own_machine
+from admitone.entrypoints.demo import PASSWORD, Ground, find_club, lay_out, lines_of, signs_of
+from admitone.entrypoints.http import database_url
+from admitone.entrypoints.wiring import wire
 from admitone.foundation.authority.api import (
     PACKS,
     READING,
@@ -208,17 +211,23 @@ def remove_member(organization: Where, email: Email, data: Data = None) -> None:
 
 def seed(data: Data = None) -> None:
     """Lay out the demonstration: two organisations with staff of every role. Not in production."""
+    config = config_of(data)
+    require_own_machine(config)
+    wire(config)
 
-    async def work(database: Database) -> str:
-        people = await lay_out(database)
-        return "\n".join([f"Everybody's password is: {PASSWORD}", *people])
+    async def work() -> list[str]:
+        async with Ground.of(database_url(config), config) as ground:
+            people = await lay_out(ground)
+            club = await find_club(ground.database)
+            assert club is not None
+            return [*lines_of(signs_of(f"http://127.0.0.1:{config.port}", club)), "", *people]
 
-    print(_done(data, work, locally=True))
+    print("\n".join([f"Everybody's password is: {PASSWORD}", *asyncio.run(work())]))
 
 
-def _done(data: Path | None, work: Callable[[Database], Awaitable[Result]], *, locally: bool = False) -> Result:
+def _done(data: Path | None, work: Callable[[Database], Awaitable[Result]]) -> Result:
     try:
-        return on_people(data, work, locally=locally)
+        return on_people(data, work)
     except Refusal as refusal:
         raise Misunderstood(f"{refusal.message()} {refusal.next_step}".strip()) from None
 

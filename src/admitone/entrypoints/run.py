@@ -18,17 +18,15 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-from admitone.entrypoints.demo import CLUB, PASSWORD, lay_out
+from admitone.entrypoints.asking import is_own_machine
+from admitone.entrypoints.demo import PASSWORD, Club, Ground, find_club, is_wanted, lay_out, lines_of, signs_of
 from admitone.entrypoints.serve import require_free_port
+from admitone.entrypoints.wiring import wire
 from admitone.finance.gateways.port import own_sandbox_port, runs_own_sandbox
-from admitone.foundation.identity.api import is_anybody
-from admitone.foundation.mail.port import Mailbox, check_way, is_private
+from admitone.foundation.mail.port import Mailbox, check_way
 from admitone.kernel.config import Config
-from admitone.kernel.crypto import KEYRING
-from admitone.kernel.db import Database
 from admitone.kernel.embedded import SUPERUSER, Cluster, spawn
 from admitone.kernel.migrate import migrate
-from admitone.kernel.scope import PeopleScope
 
 # Together, with what the database gets when it does not listen (see its keeper), less than 5 s.
 CHILDREN_PATIENCE_SECONDS = 2.2
@@ -45,10 +43,8 @@ def run(config: Config) -> int:
     try:
         with _stoppable(), _database(config) as (database_url, direct_url):
             _bring_up_to_date(config, direct_url)
-            is_ours = config.database_url is None and is_private(config)
-            if is_ours:
-                _lay_out_demo(config, database_url)
-            return _serve_until_told(config.on_database(database_url), database_url, demo=is_ours)
+            club = _lay_out_demo(config, database_url) if is_own_machine(config) else None
+            return _serve_until_told(config.on_database(database_url), database_url, club)
     except KeyboardInterrupt:
         return 0
 
@@ -88,27 +84,33 @@ def _bring_up_to_date(config: Config, direct_url: str) -> None:
         _say(f"Applied {migration.file}: {migration.why}")
 
 
-def _lay_out_demo(config: Config, database_url: str) -> None:
-    """Where nobody has ever been: something to try."""
+def _lay_out_demo(config: Config, database_url: str) -> Club | None:
+    """Something to try, where it is wanted. Whose door to show, if it is there."""
 
-    async def lay_out_once() -> None:
-        async with Database(database_url) as database:
-            if not await database.read(PeopleScope("demo"), is_anybody):
-                await lay_out(database)
+    async def lay_out_once() -> Club | None:
+        async with Ground.of(database_url, config) as ground:
+            if await is_wanted(ground):
+                _say("Laying out the demonstration.")
+                await lay_out(ground)
+            return await find_club(ground.database)
 
-    with KEYRING.wired(config.keyring):
-        asyncio.run(lay_out_once())
+    wire(config)
+    return asyncio.run(lay_out_once())
 
 
-def _serve_until_told(config: Config, database_url: str, *, demo: bool) -> int:
+def _serve_until_told(config: Config, database_url: str, club: Club | None) -> int:
     children: dict[str, subprocess.Popen[bytes]] = {}
     try:
-        children = {"API": _start("serve", config, database_url), "worker": _start("worker", config, database_url)}
-        is_ready = _wait_until_ready(config, children["API"])
+        children["API"] = _start("serve", config, database_url)
+        doors = [(children["API"], _reachable(config.host), config.port, "/health/ready")]
         if runs_own_sandbox(config):
             children["sandbox"] = _start("sandbox", config, database_url)
+            doors.append((children["sandbox"], "127.0.0.1", own_sandbox_port(config), "/"))
+        # A worker that finds no sandbox takes it for a provider that is down, and asks nothing of it for a while.
+        is_ready = all(_wait_until_it_answers(*door) for door in doors)
+        children["worker"] = _start("worker", config, database_url)
         if is_ready:
-            _welcome(config, demo=demo)
+            _welcome(config, club)
         ended, status = _wait_for_first(children)
     except KeyboardInterrupt:
         _stop(children.values())
@@ -150,19 +152,19 @@ def _stop(children: Collection[subprocess.Popen[bytes]]) -> None:
             child.wait()
 
 
-def _wait_until_ready(config: Config, api: subprocess.Popen[bytes]) -> bool:
+def _wait_until_it_answers(child: subprocess.Popen[bytes], host: str, port: int, path: str) -> bool:
     deadline = time.monotonic() + READY_SECONDS
-    while api.poll() is None and time.monotonic() < deadline:
-        if _is_ready(config):
+    while child.poll() is None and time.monotonic() < deadline:
+        if _answers(host, port, path):
             return True
         time.sleep(0.05)
     return False
 
 
-def _is_ready(config: Config) -> bool:
-    asked = http.client.HTTPConnection(_reachable(config.host), config.port, timeout=2)
+def _answers(host: str, port: int, path: str) -> bool:
+    asked = http.client.HTTPConnection(host, port, timeout=2)
     try:
-        asked.request("GET", "/health/ready")
+        asked.request("GET", path)
         return asked.getresponse().status == 200
     except (OSError, http.client.HTTPException):
         return False
@@ -174,23 +176,29 @@ def _reachable(host: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # We ask there, we do not listen.
 
 
-def _welcome(config: Config, *, demo: bool) -> None:
+def _welcome(config: Config, club: Club | None) -> None:
+    address = _address(config)
+    places = [
+        ("Storefront", address),
+        ("Reference", f"{address}/docs"),
+        *([("Mailbox", f"{address}/dev/mailbox")] if Mailbox.of(config) else []),
+        *([("Sandbox", f"http://127.0.0.1:{own_sandbox_port(config)}")] if runs_own_sandbox(config) else []),
+        ("Health", f"{address}/health/ready"),
+        ("Data", str(config.home)),
+    ]
+    lines = [f"  {name:<11}{where}" for name, where in places]
+    if club:
+        lines += [
+            "",
+            f"Sign in with the password: {PASSWORD} (everybody: admitone seed)",
+            *lines_of(signs_of(address, club)),
+        ]
+    _say("\n".join(["\nAdmit One is running.", *lines, "\nCtrl-C stops everything.\n"]))
+
+
+def _address(config: Config) -> str:
     host = _reachable(config.host)
-    address = f"http://[{host}]:{config.port}" if ":" in host else f"http://{host}:{config.port}"
-    sign_in = f"  Sign in    owner@{CLUB}.example, password: {PASSWORD} (others: admitone seed)\n" if demo else ""
-    sandbox = f"  Sandbox    http://127.0.0.1:{own_sandbox_port(config)}\n" if runs_own_sandbox(config) else ""
-    mailbox = f"  Mailbox    {address}/dev/mailbox\n" if Mailbox.of(config) else ""
-    _say(
-        "\nAdmit One is running.\n"
-        f"  API        {address}\n"
-        f"  Reference  {address}/docs\n"
-        f"  Health     {address}/health/ready\n"
-        f"{mailbox}"
-        f"{sandbox}"
-        f"{sign_in}"
-        f"  Data       {config.home}\n"
-        "Ctrl-C stops everything.\n"
-    )
+    return f"http://[{host}]:{config.port}" if ":" in host else f"http://{host}:{config.port}"
 
 
 def _say(text: str) -> None:

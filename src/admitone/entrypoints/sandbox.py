@@ -29,6 +29,7 @@ from admitone.finance.gateways.port import (
     sandbox_keys,
 )
 from admitone.kernel import telemetry
+from admitone.kernel.config import Config
 
 HOST = "127.0.0.1"
 
@@ -53,17 +54,22 @@ def sandbox(
     chosen = port or own_sandbox_port(config)
     require_free_port(HOST, chosen)
     telemetry.configure()
-    file = journal or config.home / "sandbox" / "journal.sqlite"
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     simulator = Simulator(
         sandbox_keys(config),
-        Journal(file),
+        Journal(journal or own_journal(config)),
         seed=seed,
         faults=wrong,
         terms=Terms(fees_after=timedelta(seconds=fees_after)),
         url=f"http://{HOST}:{chosen}",
     )
     uvloop.run(_serve(simulator, chosen, listener or f"http://{HOST}:{config.port}"))
+
+
+def own_journal(config: Config) -> Path:
+    """Where it keeps its books, unless somebody says otherwise."""
+    folder = config.home / "sandbox"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / "journal.sqlite"
 
 
 async def _serve(simulator: Simulator, port: int, listener: str) -> None:

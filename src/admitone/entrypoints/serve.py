@@ -10,7 +10,6 @@ ports behind a proxy.
 """
 
 import asyncio
-import gc
 import signal
 import socket
 from typing import Any, cast
@@ -20,6 +19,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.server.embed import Server
 
 from admitone.entrypoints.http import Application
+from admitone.entrypoints.memory import spare_the_garbage_collector
 from admitone.kernel import telemetry
 from admitone.kernel.contracts import Edge
 
@@ -57,7 +57,7 @@ def serve(application: Application, host: str, port: int, *, beside: bool = Fals
 async def _serve(application: Application, host: str, port: int) -> None:
     await application.start()
     try:
-        _spare_the_garbage_collector()
+        spare_the_garbage_collector()
         async with application.watch:
             await _until_told(application.edge, host, port)
     finally:
@@ -87,13 +87,6 @@ async def _until_told(edge: Edge, host: str, port: int) -> None:
         loop.add_signal_handler(order, stop)
     await server.serve()
     await asyncio.gather(*closing)
-
-
-def _spare_the_garbage_collector() -> None:
-    """What is loaded now stays; and requests leave few cycles behind, so look for them less often (measured: 7 %)."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 class Door:

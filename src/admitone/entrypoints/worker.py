@@ -17,6 +17,7 @@ from prometheus_client import start_http_server
 
 from admitone.entrypoints.duties import duties_of
 from admitone.entrypoints.http import check_login, database_url
+from admitone.entrypoints.memory import spare_the_garbage_collector
 from admitone.entrypoints.modules import MODULES
 from admitone.entrypoints.wiring import wire, wire_outside
 from admitone.foundation.mail.port import Postman, check_way
@@ -86,7 +87,8 @@ def assemble(
     services: Mapping[type, Any] | None = None,
 ) -> Workshop:
     metrics = Metrics()
-    database = Database(database_url(config), retried=metrics.retried)
+    duties = duties_of(modules)
+    database = Database(database_url(config), retried=metrics.retried, unheard=duties.subscriptions.unheard)
     for role in Role:
         metrics.watch_pool(role, partial(database.connections, role))
     batcher = Batcher(database, observed=metrics)
@@ -99,7 +101,7 @@ def assemble(
         Postman: Postman.of(config, breakers),
         **(services or {}),
     }
-    worker = Worker(Desk(database, batcher, given), duties_of(modules), metrics, rhythm)
+    worker = Worker(Desk(database, batcher, given), duties, metrics, rhythm)
     sights = [sight for module in modules for sight in module.sights]
     paces = [pace for module in modules for pace in module.paces]
     watch = Watch(database, metrics, sights=sights, paces=paces, logs_url=config.find(LOGS_URL))
@@ -118,4 +120,5 @@ async def _work(workshop: Workshop) -> None:
     loop = asyncio.get_running_loop()
     for order in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(order, workshop.worker.stop)
+    spare_the_garbage_collector()
     await workshop.run()

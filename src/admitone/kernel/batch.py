@@ -9,6 +9,8 @@ one flush among up to 256 callers. Every submitted input runs exactly as if it w
 - inputs whose rows others hold are taken out (`Busy`) and wait in a lane of their own, so nobody else waits
 - the queue is bounded: over it, and over one organisation's share of it, callers get 503 and when to come back
 - a caller who leaves changes nothing: the input runs, and the same key later tells what became of it
+- what only reads flies in read-only transactions and in places of its own, and sees all that was committed before it
+  was submitted: nobody joins a flight that has begun to look
 """
 
 import asyncio
@@ -34,6 +36,8 @@ ORGANIZATION_LIMIT: Final = 4_096
 FLIGHTS: Final = {Role.APP: 6, Role.AUTHORITY: 1, Role.IDENTITY: 4, Role.RELAY: 2, Role.MAINTENANCE: 2}
 WAITING_FLIGHTS: Final = 4
 """Connections that may stand waiting for locked rows. Together fewer than the pool has: reads find one too."""
+READING_FLIGHTS: Final = 8
+"""Of commands that only read: however many look, they take no place from those who write, nor the last connection."""
 
 Outcome = TypeVar("Outcome")
 Lane = tuple["AnyCommand", Hashable, Hashable, "Pace"]
@@ -95,6 +99,9 @@ class Entry:
                 waiter.set_exception(answer)
             else:
                 waiter.set_result(answer if position == 0 else Answered(answer.outcome, replayed=True))
+        # A refusal knows the frames that it went through, and these know the entry: left alone, each refused call
+        # would be a circle for the garbage collector.
+        self.waiters.clear()
 
 
 class Flights:
@@ -158,6 +165,7 @@ class Batcher:
         self._coalesce = coalesce
         self._swift = {role: Flights(free) for role, free in (FLIGHTS if coalesce else POOL_SIZES).items()}
         self._waiting_flights = Flights(WAITING_FLIGHTS)
+        self._reading_flights = Flights(READING_FLIGHTS)
         self._queues: dict[Lane, Queue] = {}
         self._by_name: dict[Hashable, Entry] = {}
         self._waiting: dict[Hashable, int] = {}
@@ -170,7 +178,8 @@ class Batcher:
     ) -> Answered[Outcome]:
         """Run one input with whatever else is waiting; raise the refusal if it is refused."""
         if not self._coalesce:  # One by one, as it would be without us: every call waits for its own rows.
-            return await self._join(Queue(command, scope, object(), self._swift[scope.role], Pace.PATIENT), each, keyed)
+            flights = self._flights(command, scope, Pace.SWIFT)
+            return await self._join(Queue(command, scope, object(), flights, Pace.PATIENT), each, keyed)
         return await self._join(self._queue(command, scope, command.hot_key(each), Pace.SWIFT), each, keyed)
 
     async def run_one(
@@ -217,9 +226,13 @@ class Batcher:
         lane = (command, _owner(scope), key, pace)
         queue = self._queues.get(lane)
         if queue is None:
-            flights = self._swift[scope.role] if pace is Pace.SWIFT else self._waiting_flights
-            queue = Queue(command, scope, key, flights, pace)
+            queue = Queue(command, scope, key, self._flights(command, scope, pace), pace)
         return queue
+
+    def _flights(self, command: AnyCommand, scope: WritingScope, pace: Pace) -> Flights:
+        if command.only_reads:
+            return self._reading_flights
+        return self._swift[scope.role] if pace is Pace.SWIFT else self._waiting_flights
 
     def _enqueue(self, queue: Queue, entry: Entry) -> None:
         # Known from its first entry to its last landing: a call that is turned away leaves nothing behind.
@@ -239,7 +252,7 @@ class Batcher:
 
     def _dispatch(self) -> None:
         self._dispatching = False
-        for flights in (*self._swift.values(), self._waiting_flights):
+        for flights in (*self._swift.values(), self._waiting_flights, self._reading_flights):
             while queue := flights.next():
                 queue.flying = True
                 self._start(self._fly(queue))
@@ -305,6 +318,8 @@ class Batcher:
         async def work(tx: Any) -> list[Answered[Any] | Refusal]:
             return await _perform(tx, queue, entries)
 
+        if queue.command.only_reads:
+            return await self._database.read(queue.scope, work)
         return await self._database.run(queue.scope, work, patient=queue.pace is not Pace.SWIFT)
 
     def _conclude_all(self, entries: Sequence[Entry], answer: BaseException) -> None:
@@ -348,7 +363,7 @@ def _owner(scope: WritingScope) -> Hashable:
 async def _perform(tx: Transaction, queue: Queue, entries: Sequence[Entry]) -> list[Answered[Any] | Refusal]:
     """Answer from what is stored, run the command for the rest, and store what it answered."""
     command = queue.command
-    keeper = told_by(tx)
+    keeper = None if command.only_reads else told_by(tx)
     if keeper is None:
         return [_answer(outcome) for outcome in await command(tx, [entry.input for entry in entries])]
     keys = [entry.keyed for entry in entries if entry.keyed]

@@ -5,6 +5,9 @@ calls are coalesced, and the type of its outcome, so that an answer can be store
 
     @command(keyed_by=lambda increment: increment.counter)
     async def increment(tx: Tx, increments: Sequence[Increment]) -> list[Counted | Refusal]: ...
+
+One that `only_reads` is a question that many ask at once: it is answered in a read-only transaction, for all who asked
+before it began.
 """
 
 import inspect
@@ -24,7 +27,7 @@ Work = Callable[[Any, Sequence[Any]], Awaitable[Sequence[Any]]]
 
 
 class Command(Generic[TxKind, Input, Outcome]):
-    """A function that locks, decides, writes and publishes for many inputs at once."""
+    """A function that locks, decides, writes and publishes for many inputs at once; or that only looks, for many."""
 
     def __init__(
         self,
@@ -32,10 +35,12 @@ class Command(Generic[TxKind, Input, Outcome]):
         *,
         name: str,
         keyed_by: Callable[[Any], Hashable] | None = None,
+        only_reads: bool = False,
         outcome: Any = Any,
     ) -> None:
         self.name = name
         self.keyed_by = keyed_by
+        self.only_reads = only_reads
         self._work = work
         self._decoder = msgspec.json.Decoder(outcome, dec_hook=from_text)
         self.__doc__ = work.__doc__
@@ -61,7 +66,7 @@ class Command(Generic[TxKind, Input, Outcome]):
 
 
 def command(
-    *, keyed_by: Callable[[Any], Hashable] | None = None
+    *, keyed_by: Callable[[Any], Hashable] | None = None, only_reads: bool = False
 ) -> Callable[
     [Callable[[TxKind, Sequence[Input]], Awaitable[Sequence[Outcome | Refusal]]]], Command[TxKind, Input, Outcome]
 ]:
@@ -71,7 +76,8 @@ def command(
         work: Callable[[TxKind, Sequence[Input]], Awaitable[Sequence[Outcome | Refusal]]],
     ) -> Command[TxKind, Input, Outcome]:
         place = work.__module__.removeprefix("admitone.").replace(".commands", "")
-        return Command(work, name=f"{place}.{work.__name__}", keyed_by=keyed_by, outcome=_outcome_of(work))
+        name, outcome = f"{place}.{work.__name__}", _outcome_of(work)
+        return Command(work, name=name, keyed_by=keyed_by, only_reads=only_reads, outcome=outcome)
 
     return declare
 

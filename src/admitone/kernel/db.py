@@ -8,7 +8,7 @@ up by the transaction's id: it was committed, or it is run again, or it is *unkn
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -138,8 +138,11 @@ class Database:
         *,
         clock: Clock | None = None,
         retried: Callable[[str, str], None] | None = None,
+        unheard: Collection[str] = (),
     ) -> None:
+        """`unheard`: the facts that no package of this process hears of."""
         self._url = url
+        self._unheard = tuple(sorted(unheard))
         self._retried = retried or (lambda role, cause: None)  # noqa: ARG005
         self._clock = clock or Clock()
         self._pools: dict[Role, Pool] = {}
@@ -255,7 +258,7 @@ class Database:
                 result = await _inside(tx, work(tx))
                 await tx.close()
                 if (teller := told_by(tx)) and teller.published:
-                    await write_facts(teller)
+                    await write_facts(teller, self._unheard)
                 failpoints.reach("commit.before")
             except BaseException:
                 await roll_back(connection)

@@ -1,12 +1,13 @@
 """The event log and its outbox: facts, written with the rows that they tell of.
 
 Promise: whatever a transaction published stands in the log, with a row in the outbox that will have it told, or
-nothing of the transaction stands anywhere. A fact under a key is told once: a second one stops its transaction. Ids
-are made from the database's time, so that they sort as things happened and fall into the partition of their week.
+nothing of the transaction stands anywhere. What has no subscriber is told by that. A fact under a key is told once: a
+second one stops its transaction. Ids are made from the database's time, so that they sort as things happened and fall
+into the partition of their week.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -24,10 +25,10 @@ WRITE_FACTS = """
                       $10::text[], $11::text[])
             AS v(id, type, version, subject_type, subject_id, actor_id, causation_id, correlation_id,
                  idempotency_key, payload)
-        RETURNING id
+        RETURNING id, type
     )
-    INSERT INTO kernel.outbox (organization_id, event_id, created_at, next_attempt_at)
-    SELECT $1, told.id, $12, $12
+    INSERT INTO kernel.outbox (organization_id, event_id, created_at, next_attempt_at, published_at)
+    SELECT $1, told.id, $12, $12, CASE WHEN told.type = ANY($13::text[]) THEN $12 END
       FROM told
 """
 
@@ -38,14 +39,15 @@ KEEP_KEYS = """
 """
 
 
-async def write_facts(tx: Tx) -> None:
+async def write_facts(tx: Tx, unheard: Collection[str] = ()) -> None:
+    """What nobody hears of is written as told: whoever hears of it one day is told by a replay (PLT-004)."""
     told = tx.published
     # Sorted, so that two transactions that tell the same facts cannot deadlock.
     keys = sorted((each.fact.name, each.key) for each in told if each.key)
     if keys:
         await tx.execute(KEEP_KEYS, [name for name, _ in keys], [key for _, key in keys], tx.now)
     ids = ids_at(tx.now, len(told))
-    await tx.execute_exactly(len(told), WRITE_FACTS, ids, *_arrays(told, ids), tx.now)
+    await tx.execute_exactly(len(told), WRITE_FACTS, ids, *_arrays(told, ids), tx.now, list(unheard))
 
 
 def ids_at(instant: datetime, count: int) -> list[UUID]:

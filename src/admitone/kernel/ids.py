@@ -91,10 +91,10 @@ class Id:
         prefix, _, digits = text.partition("_")
         if prefix != cls.prefix or len(digits) != _TEXT_LENGTH or not _HEX.issuperset(digits):
             raise InvalidId(expected_prefix=cls.prefix)
-        return cls(UUID(hex=digits))
+        return cls(UUID(int=int(digits, 16)))
 
     def __str__(self) -> str:
-        return f"{self.prefix}_{self.uuid.hex}"
+        return f"{self.prefix}_{self.uuid.int:032x}"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self})"
@@ -106,7 +106,7 @@ class Id:
         return self.uuid < other.uuid
 
     def __hash__(self) -> int:
-        return hash(self.uuid)
+        return hash(self.uuid.int)
 
 
 class OrganizationId(Id, prefix="org"):

@@ -4,6 +4,7 @@ from admitone.kernel import operations
 from admitone.kernel.alerts import routes as alert_routes
 from admitone.kernel.alerts import rules
 from admitone.kernel.alerts.facts import AlertRaised, AlertResolved
+from admitone.kernel.alerts.runbooks import RULES
 from admitone.kernel.alerts.watch import LOGS_URL
 from admitone.kernel.bulk import everywhere
 from admitone.kernel.bulk import routes as bulk_routes
@@ -18,6 +19,7 @@ from admitone.kernel.retention import enforce_retention
 MODULE = Module(
     name="kernel",
     contracts=(*operations.CONTRACTS, *alert_routes.CONTRACTS, bulk_routes.progress),
+    permissions=operations.PERMISSIONS,
     jobs=(enforce_retention, everywhere.EVERYWHERE, SUBSCRIPTION.kind),
     schedules=(Schedule("kernel.enforce_retention", "23 * * * *", enforce_retention),),
     lifecycles=(BULK, PLAN),
@@ -66,13 +68,14 @@ MODULE = Module(
         Table("plan", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=90, aged_by="made_at"),
         Table("alert", TableClass.TENANT, retention_days=90, aged_by="resolved_at"),
     ),
-    ports=(KEYRING,),
+    ports=(KEYRING, RULES),
     config=(PAGER_URL, TICKET_URL, PAGER_SECRET, LOGS_URL),
     facts=(AlertRaised, AlertResolved),
     subscriptions=(SUBSCRIPTION,),
     alerts=rules.RULES,
     listed_statements=(
         "jobs.store.CLAIM_OUTBOX",
+        "jobs.store.HAS_DUE_FACTS",
         "jobs.store.MARK_PUBLISHED",
         "jobs.store.PUT_OFF",
         "jobs.leases.PULL_OUTBOX_BACK",

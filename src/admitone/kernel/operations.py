@@ -1,15 +1,18 @@
-"""What operators see and do at the internal edge: dead letters, their replay, and the timeline of a call (PLT-022).
+"""What operators see and do: dead letters, their replay, and the timeline of a call (PLT-022).
 
-Promise: nothing here answers without the internal secret; personal data does not appear, because jobs and facts carry
-ids; a replay names who asked and why, is audited, and runs once.
+Promise: nothing here answers but to the internal secret and, for what people look at, to the platform's own people;
+personal data does not appear, because jobs and facts carry ids; a replay names who asked and why, is audited, and runs
+once. A person who signed in need not say who they are, but proves it anew and gives a code for the trail: what is run
+again may be a payment or a refund.
 """
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from msgspec import Meta
 
+from admitone.kernel.alerts.routes import SEE
 from admitone.kernel.contracts import (
     Audience,
     Call,
@@ -18,9 +21,9 @@ from admitone.kernel.contracts import (
     Instant,
     Page,
     PageRequest,
+    ReasonCode,
     ShortText,
     Wire,
-    page_of,
 )
 from admitone.kernel.db import Record
 from admitone.kernel.errors import Refusal
@@ -31,6 +34,10 @@ from admitone.kernel.jobs.model import EventId, JobId
 from admitone.kernel.jobs.relay import Subscriptions
 from admitone.kernel.redaction import redact_text
 from admitone.kernel.scope import Scope
+from admitone.kernel.statements import ListOrder
+
+MEND = "PLATFORM_OPERATIONS_RW"
+PERMISSIONS = (SEE, MEND)
 
 SOME_LETTER = DeadLetterId.parse("dead_0198c9a40000700080000000000000aa")
 SOME_JOB = JobId.parse("job_0198c9a40000700080000000000000ab")
@@ -85,6 +92,7 @@ class Story(Wire):
 class DeadLettersRequest(PageRequest):
     kind: ShortText | None = None
     organization: OrganizationId | None = None
+    order: ListOrder = ListOrder.OLDEST
 
 
 class StoryRequest(Wire):
@@ -158,47 +166,58 @@ def _letter(row: Record) -> DeadLetter:
     )
 
 
-dead_letters = Contract(
-    id="KERNEL.DLQ",
-    version="1.0.0",
-    owner="kernel",
-    consumers=("operations",),
-    summary="Dead letters that nobody has replayed, oldest first.",
-    get="/api/internal/outbox/dlq",
-    takes=DeadLettersRequest,
-    gives=Page[DeadLetter],
-    audience=Audience.INTERNAL,
-    order_key="none",
-    examples=(Example("one", takes=DeadLettersRequest(), gives=Page(items=[A_LETTER], next_cursor=None)),),
-)
+def _contract(number: str, summary: str, **more: Any) -> Contract:
+    usual: dict[str, Any] = {"version": "1.0.0", "owner": "kernel", "consumers": ("operations",), "order_key": "none"}
+    return Contract(id=number, summary=summary, **(usual | more))
+
+
+def _lists(number: str, path: str, **who: Any) -> Contract:
+    return _contract(
+        number,
+        "Dead letters that nobody has replayed, the oldest first unless the newest are asked for.",
+        get=path,
+        takes=DeadLettersRequest,
+        gives=Page[DeadLetter],
+        examples=(Example("one", takes=DeadLettersRequest(), gives=Page(items=[A_LETTER], next_cursor=None)),),
+        **who,
+    )
+
+
+dead_letters = _lists("KERNEL.DLQ", "/api/internal/outbox/dlq", audience=Audience.INTERNAL)
+letters_for_people = _lists("KERNEL.DLQ.ADMIN", "/api/admin/dead-letters", audience=Audience.ADMIN, permission=SEE)
 
 
 @dead_letters.serves
+@letters_for_people.serves
 async def list_letters(call: Call, request: DeadLettersRequest) -> Page[DeadLetter]:
-    (after,) = request.after(tuple[UUID]) or (None,)
+    (place,) = request.after(tuple[UUID]) or (None,)
     rows = await call.read(
-        dead.list_dead, after, request.kind, request.organization, request.limit + 1, scope=dead.SCOPE
+        dead.list_dead, place, request.kind, request.organization, request.limit + 1, request.order, scope=dead.SCOPE
     )
-    return page_of([_letter(row) for row in rows], request.limit, key=lambda letter: (letter.id.uuid,))
+    return request.page([_letter(row) for row in rows], key=lambda letter: (letter.id.uuid,))
 
 
-story = Contract(
-    id="KERNEL.DLQ.STORY",
-    version="1.0.0",
-    owner="kernel",
-    consumers=("operations",),
-    summary="One dead letter with its fact and every time it was tried.",
-    get="/api/internal/outbox/dlq/{id}",
-    takes=StoryRequest,
-    gives=Story,
-    refuses=(DeadLetterNotFound,),
-    audience=Audience.INTERNAL,
-    order_key="none",
-    examples=(Example("unknown", takes=StoryRequest(id=SOME_LETTER), refuses=DeadLetterNotFound()),),
+def _tells(number: str, path: str, **who: Any) -> Contract:
+    return _contract(
+        number,
+        "One dead letter with its fact and every time it was tried.",
+        get=path,
+        takes=StoryRequest,
+        gives=Story,
+        refuses=(DeadLetterNotFound,),
+        examples=(Example("unknown", takes=StoryRequest(id=SOME_LETTER), refuses=DeadLetterNotFound()),),
+        **who,
+    )
+
+
+story = _tells("KERNEL.DLQ.STORY", "/api/internal/outbox/dlq/{id}", audience=Audience.INTERNAL)
+story_for_people = _tells(
+    "KERNEL.DLQ.STORY.ADMIN", "/api/admin/dead-letters/{id}", audience=Audience.ADMIN, permission=SEE
 )
 
 
 @story.serves
+@story_for_people.serves
 async def tell_story(call: Call, request: StoryRequest) -> Story:
     told = await call.read(dead.tell, request.id, scope=dead.SCOPE)
     letter, fact = told.letter, told.fact
@@ -214,7 +233,7 @@ async def tell_story(call: Call, request: StoryRequest) -> Story:
 
 
 def _fact(row: Record) -> Told:
-    return Told(**{**dict(row), "id": EventId(row["id"])})
+    return Told(**{**dict(row), "id": EventId(row["id"]), "payload": redact_text(row["payload"])})
 
 
 replay = Contract(
@@ -239,15 +258,51 @@ replay = Contract(
 )
 
 
+class RunAgainRequest(Wire):
+    ids: Annotated[list[DeadLetterId], Meta(min_length=1, max_length=100)]
+    reason: ShortText
+    """In words, for whoever reads its story."""
+    reason_code: ReasonCode
+
+
+replay_by_people = _contract(
+    "KERNEL.REPLAY.ADMIN",
+    "Run dead letters again.",
+    post="/api/admin/outbox/replay",
+    takes=RunAgainRequest,
+    gives=ReplayAnswer,
+    audience=Audience.ADMIN,
+    permission=MEND,
+    step_up=True,
+    repeats="a dead letter is replayed once; the second time it says so",
+    examples=(
+        Example(
+            "mended",
+            takes=RunAgainRequest(ids=[SOME_LETTER], reason="the host is back", reason_code="HOST_IS_BACK"),
+            gives=ReplayAnswer(outcomes=[ReplayOutcome(id=SOME_LETTER, job_id=SOME_JOB, error_code=None)]),
+        ),
+    ),
+)
+
+
+@replay_by_people.serves
+async def run_again_for(call: Call, request: RunAgainRequest) -> ReplayAnswer:
+    by, reason, code = str(call.identity), request.reason, request.reason_code
+    return await _run_again(call, [Replay(call.caller, each, by, reason, code) for each in request.ids])
+
+
 @replay.serves
 async def run_again(call: Call, request: ReplayRequest) -> ReplayAnswer:
+    return await _run_again(call, [Replay(call.caller, each, request.by, request.reason) for each in request.ids])
+
+
+async def _run_again(call: Call, replays: list[Replay]) -> ReplayAnswer:
     async def submit(scope: Scope, each: Replay) -> Replayed:
         return await call.batch(dead.replay, each, scope=scope)
 
-    letters = await call.read(dead.find_dead, request.ids, scope=dead.SCOPE)
-    replays = [Replay(call.caller, each, request.by, request.reason) for each in request.ids]
+    letters = await call.read(dead.find_dead, [each.id for each in replays], scope=dead.SCOPE)
     outcomes = await dead.replay_each(submit, letters, replays)
-    return ReplayAnswer(outcomes=[_outcome(each, outcome) for each, outcome in zip(request.ids, outcomes, strict=True)])
+    return ReplayAnswer(outcomes=[_outcome(each.id, outcome) for each, outcome in zip(replays, outcomes, strict=True)])
 
 
 def _outcome(letter: DeadLetterId, outcome: Replayed | Refusal) -> ReplayOutcome:
@@ -289,4 +344,4 @@ def timeline_contract(subscriptions: Subscriptions) -> Contract:
     return contract
 
 
-CONTRACTS = (dead_letters, story, replay)
+CONTRACTS = (dead_letters, letters_for_people, story, story_for_people, replay, replay_by_people)

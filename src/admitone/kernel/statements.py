@@ -1,4 +1,4 @@
-"""Statements that need more than a string: locks and inserts of many rows.
+"""Statements that need more than a string: locks, inserts of many rows, and lists that are read from either end.
 
 Promise: what differs between servers (plain or sharded) or between patience and impatience is compiled here and
 nowhere else; stores declare what they mean, and the checks plan every form that can be sent.
@@ -6,14 +6,58 @@ nowhere else; stores declare what they mean, and the checks plan every form that
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
+from datetime import datetime
+from enum import Enum, StrEnum
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
+from uuid import UUID
 
 import msgspec
 
 from admitone.kernel.ids import Id, to_text
+
+Place = TypeVar("Place", UUID, tuple[datetime, UUID])
+
+
+class ListOrder(StrEnum):
+    """From which end a list is read."""
+
+    NEWEST = "NEWEST"
+    OLDEST = "OLDEST"
+
+    def between(self, place: Place | None, first: Place, last: Place) -> tuple[Place, Place]:
+        """After which and before which place the rows stand that come next, of all between the first and the last."""
+        if place is None:
+            return first, last
+        return (first, min(place, last)) if self is ListOrder.NEWEST else (max(place, first), last)
+
+    def ids(self, place: UUID | None) -> tuple[UUID, UUID]:
+        """The same of a list by ids: after which and before which."""
+        return self.between(place, UUID(int=0), UUID(int=2**128 - 1))
+
+
+@dataclass(frozen=True)
+class BothWays:
+    """A SELECT of what stands between two places of an index, read from either end: `{way}` follows each column of
+    its ORDER BY, which are those of the index, so that nothing is ever sorted."""
+
+    select: str
+
+    @cached_property
+    def newest(self) -> str:
+        return self.select.replace("{way}", "DESC")
+
+    @cached_property
+    def oldest(self) -> str:
+        return self.select.replace("{way}", "ASC")
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        return (self.newest, self.oldest)
+
+    def first(self, order: ListOrder) -> str:
+        return self.newest if order is ListOrder.NEWEST else self.oldest
 
 
 @dataclass(frozen=True)
@@ -83,13 +127,18 @@ class Insert:
         return arrays
 
 
+def plain(text: str) -> str:
+    """SQL: this text as people look for it, without capitals and accents."""
+    return f"regexp_replace(normalize(lower({text}), NFKD), U&'[\\0300-\\036f]', '', 'g')"
+
+
 def columns(rows: Iterable[object], *names: str) -> list[list[Any]]:
     """The rows turned on their side: one list per attribute, in the driver's own types."""
     rows = list(rows)
-    return [_plain(list(map(attrgetter(name), rows))) for name in names]
+    return [_in_the_drivers_types(list(map(attrgetter(name), rows))) for name in names]
 
 
-def _plain(values: list[Any]) -> list[Any]:
+def _in_the_drivers_types(values: list[Any]) -> list[Any]:
     """A column holds values of one type, or nothing, so the first one tells for all."""
     first = next((value for value in values if value is not None), None)
     if isinstance(first, Id):

@@ -164,17 +164,9 @@ KEEP = Insert(
 
 
 @command()
-async def check(tx: PlatformTx, asked: Sequence[tuple[Mark, ...]]) -> list[Refusal | None]:
-    """For each caller the first reason why it may not go on, if there is one."""
-    rows = await tx.fetch(FIND_STREAKS, sorted({mark.key for marks in asked for mark in marks}), tx.now)
-    states = {row["key"]: _state(**row) for row in rows}
-    return [_first_reason(marks, states, tx.now) for marks in asked]
-
-
-@command()
-async def look(tx: PlatformTx, asked: Sequence[tuple[Mark, ...]]) -> list[bool | Refusal]:
-    """As `check`; and whether anything is remembered that a success would make up for. Where nothing is, nobody need
-    tell of one."""
+async def check(tx: PlatformTx, asked: Sequence[tuple[Mark, ...]]) -> list[bool | Refusal]:
+    """For each caller the first reason why it may not go on, if there is one; else whether anything is remembered that
+    a success would make up for. Where nothing is, nobody need tell of one."""
     rows = await tx.fetch(FIND_STREAKS, sorted({mark.key for marks in asked for mark in marks}), tx.now)
     states = {row["key"]: _state(**row) for row in rows}
     return [_first_reason(marks, states, tx.now) or any(mark.key in states for mark in marks) for marks in asked]

@@ -1,9 +1,12 @@
-"""Texts that people choose, on one line.
+"""Texts that people choose, on one line; and names as people look for them.
 
-Promise: what was tamed adds no line and no header to whatever it is put into, and turns no direction of reading.
+Promise: what was tamed adds no line and no header to whatever it is put into, and turns no direction of reading. Nobody
+has to type accents or capitals to be understood.
 """
 
+import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Final
 
 _BREAKS: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -23,3 +26,15 @@ def name_of(text: str) -> str:
     if "\0" in text or not any(sign.isprintable() and not sign.isspace() for sign in name):
         raise ValueError("Expected a name that can be read")
     return name
+
+
+def is_called(name: str, words: Sequence[str]) -> bool:
+    """Whether every word begins some part of the name."""
+    parts = parts_of(name)
+    return all(any(part.startswith(word) for part in parts) for word in words)
+
+
+def parts_of(text: str) -> list[str]:
+    """Its words, letters and figures without accents and capitals."""
+    taken_apart = unicodedata.normalize("NFKD", text.casefold())
+    return re.findall(r"[^\W_]+", "".join(sign for sign in taken_apart if not unicodedata.combining(sign)))

@@ -115,23 +115,29 @@ class Transaction:
     async def taken_back(self) -> AsyncIterator[None]:
         """What is written inside is taken back at the end."""
         await say(self._connection, "SAVEPOINT taken_back")
+        closing, self._closing = self._closing, []
         yield
+        await self.close()
+        self._closing = closing
         await say(self._connection, "ROLLBACK TO SAVEPOINT taken_back")
 
     async def each(self, works: Sequence[Callable[[], Awaitable[None]]]) -> list[Exception | None]:
         """Run one after another, each behind a savepoint; what one that raises wrote and published is taken back.
 
         A savepoint to which one went back serves the next, too; one that was passed is set anew in the same breath.
+        Whoever holds rows of one does not wait for those of another, or two who do would wait in a circle: rows that
+        others hold raise `Busy`.
         """
         if not works:
             return []
         errors: list[Exception | None] = []
+        patience = self.patient
         self._depth += 1
         mark = f"each_{self._depth}"  # A work may do the same.
         await say(self._connection, f"SAVEPOINT {mark}")
         for work in works:
             told, closing = len(self.published), self._closing
-            self._closing = []
+            self._closing, self.patient = [], patience and None not in errors
             try:
                 await work()
                 await self.close()
@@ -148,6 +154,7 @@ class Transaction:
                 self._closing = closing
         await say(self._connection, f"RELEASE SAVEPOINT {mark}")
         self._depth -= 1
+        self.patient = patience
         return errors
 
     async def insert_many(self, insert: Insert, rows: Sequence[object]) -> list[Record]:

@@ -16,7 +16,7 @@ import string
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from gettext import GNUTranslations
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -29,11 +29,11 @@ from babel.dates import format_date, format_time
 from babel.messages import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
-from babel.numbers import NumberPattern, format_decimal, format_percent, parse_pattern
+from babel.numbers import NumberPattern, format_decimal, format_percent, get_currency_symbol, parse_pattern
 
 from admitone.kernel.clock import local
 from admitone.kernel.errors import Refusal
-from admitone.kernel.money import BASIS_POINTS, Money, digits
+from admitone.kernel.money import BASIS_POINTS, Currency, Money, digits
 
 
 class Language(StrEnum):
@@ -95,8 +95,13 @@ class Words:
         return self._filled(self._translations.ngettext(one, many, count), {"count": count, **values})
 
     def money(self, amount: Money) -> str:
-        pattern = _money_pattern(self.language, digits(amount.currency))
-        shown: str = pattern.apply(amount.decimal(), self._locale, currency=amount.currency, currency_digits=False)
+        shown: str = _money_pattern(self.language, amount.currency).apply(amount.decimal(), self._locale)
+        return shown
+
+    def amount(self, amount: Money) -> str:
+        """Without its currency, which stands elsewhere: at the head of a table."""
+        pattern = _amount_pattern(self.language, digits(amount.currency))
+        shown: str = pattern.apply(amount.decimal(), self._locale)
         return shown
 
     def number(self, value: int | Decimal) -> str:
@@ -110,13 +115,14 @@ class Words:
         """A calendar day, which is the same in every zone."""
         if isinstance(day, dt.datetime):
             raise TypeError("an instant falls on a day only in a zone: use date()")
-        return format_date(day, format="long", locale=self._locale)
+        return _day_shown(self.language, day)
 
     def date(self, instant: dt.datetime, zone: ZoneInfo) -> str:
-        return format_date(local(instant, zone), format="long", locale=self._locale)
+        return _day_shown(self.language, local(instant, zone).date())
 
     def time(self, instant: dt.datetime, zone: ZoneInfo) -> str:
-        return format_time(local(instant, zone), format="short", tzinfo=zone, locale=self._locale)
+        there = local(instant, zone)
+        return _time_shown(self.language, there.hour, there.minute)
 
     def moment(self, instant: dt.datetime, zone: ZoneInfo) -> str:
         """Day and time together."""
@@ -208,9 +214,35 @@ def _locale(language: Language) -> Locale:
     return Locale.parse(language.value)
 
 
+@lru_cache(maxsize=4096)
+def _day_shown(language: Language, day: dt.date) -> str:
+    return format_date(day, format="long", locale=_locale(language))
+
+
+@lru_cache(maxsize=4096)  # As many as there are minutes in a day, in each language.
+def _time_shown(language: Language, hour: int, minute: int) -> str:
+    return format_time(dt.time(hour, minute), format="short", locale=_locale(language))
+
+
 @cache
-def _money_pattern(language: Language, decimal_places: int) -> NumberPattern:
+def _money_pattern(language: Language, currency: Currency) -> NumberPattern:
     # Babel prints some currencies without their cents (see kernel.money); a price must show all that is charged.
     pattern = parse_pattern(_locale(language).currency_formats["standard"].pattern)
+    pattern.frac_prec = (digits(currency), digits(currency))
+    # With its sign in place, of which Babel would else look up all the names for each amount.
+    sign = get_currency_symbol(currency, _locale(language))
+    pattern.prefix = _with(sign, pattern.prefix)
+    pattern.suffix = _with(sign, pattern.suffix)
+    return pattern
+
+
+def _with(sign: str, both: tuple[str, str]) -> tuple[str, str]:
+    positive, negative = both
+    return positive.replace("¤", sign), negative.replace("¤", sign)
+
+
+@cache
+def _amount_pattern(language: Language, decimal_places: int) -> NumberPattern:
+    pattern = parse_pattern(_locale(language).decimal_formats[None].pattern)
     pattern.frac_prec = (decimal_places, decimal_places)
     return pattern

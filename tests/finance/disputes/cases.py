@@ -64,7 +64,7 @@ async def followed(world: World, *payments: PaymentId) -> None:
 
 
 async def cases_of(world: World, payment: PaymentId) -> list[Case]:
-    found = await world.database.read(world.scope, store.list_cases, store.LAST, None, 1000)
+    found = await world.database.read(world.scope, store.list_cases, None, None, 1000)
     return sorted((case for case in found if case.payment == payment), key=lambda case: case.opened_at)
 
 

@@ -15,10 +15,10 @@ import httpx
 from admitone.finance.gateways.sandbox.gateway import SandboxGateway
 from admitone.finance.gateways.sandbox.keys import Keys
 from admitone.kernel.outbound import Outbound
+from tests.desk import clean_environment, free_port
 from tests.finance.gateways.builders import a_sandbox
 from tests.finance.gateways.stage import EVERYTHING, Webhook
 from tests.peer import read_request, send
-from tests.stories.test_two_commands import clean_environment, free_port
 
 SECRET = "the secret of the sandbox over HTTP, long enough"
 HTTP_KEYS = Keys.of(SECRET)

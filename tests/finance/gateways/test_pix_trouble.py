@@ -13,11 +13,11 @@ from admitone.kernel.db import Database, Tx
 from admitone.kernel.outbound import Answer, CallInsideTransaction
 from admitone.kernel.scope import Caller
 from tests.builders import an_organization
+from tests.desk import free_port
 from tests.finance.gateways.builders import KEYS, a_charge_order, a_refund_order, sure
 from tests.finance.gateways.pix_peer import Fault
 from tests.finance.gateways.pix_stage import STAGES, PixStage
 from tests.finance.gateways.stage import an_order, facts_of, paid
-from tests.stories.test_two_commands import free_port
 
 
 @pytest.fixture(params=STAGES)

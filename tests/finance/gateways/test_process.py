@@ -17,10 +17,10 @@ from admitone.kernel.ids import uuid7
 from admitone.kernel.outbound import Outbound, Outcome, Request
 from admitone.kernel.scope import Caller
 from admitone.kernel.telemetry import Metrics
+from tests.desk import free_port
 from tests.finance.gateways.builders import a_charge_order, sure
 from tests.finance.gateways.stages import HTTP_KEYS, PATIENCE_SECONDS, a_client, a_listener, a_sandbox_process
 from tests.peer import read_request, send
-from tests.stories.test_two_commands import free_port
 
 
 def reached(outbound: Outbound, port: int) -> SandboxGateway:

@@ -215,6 +215,14 @@ async def test_forms_of_other_sites_are_not_taken(visitor: Visitor, headers: dic
     assert kinds(await visitor.gateway.find_charge(Caller(), charge.id)) == ["PENDING"]
 
 
+async def test_the_sandbox_s_own_forms_are_taken_although_its_pages_tell_nobody_their_address(visitor: Visitor):
+    charge = await visitor.charge()
+    headers = {"origin": "null", "sec-fetch-site": "same-origin"}  # As browsers send it from a page without referrer.
+    answer = await visitor.client.post(f"/charges/{charge.id}/pay", headers=headers)
+    assert answer.status_code == 303
+    assert "CAPTURED" in kinds(await visitor.gateway.find_charge(Caller(), charge.id))
+
+
 async def test_a_name_that_was_pointed_at_this_machine_gets_nothing(visitor: Visitor):
     for path in ("/", "/v1/events"):
         assert (await visitor.client.get(path, headers={"host": "evil.example"})).status_code == 400

@@ -274,6 +274,17 @@ SCENARIOS: dict[str, Scenario] = {
         0,
         {A.MA: 14_700, A.DEF: -14_700},
     ),
+    "C5 campaign that goes back whole after a week": Scenario(
+        (
+            step(E.CAPTURED, F.CAMPAIGN, gross=14_700, surplus=0),
+            WEEK,
+            step(E.REFUND_ACCRUED, F.CAMPAIGN, gross=14_700),
+            step(E.REFUND_SETTLED, F.CAMPAIGN, gross=14_700),
+            step(E.CAMPAIGN_UNEARNED, F.CAMPAIGN, unearned=4900),
+        ),
+        0,
+        {},
+    ),
     "R1 ledger above gateway": Scenario((step(E.ROUNDED_DOWN, F.STAY, difference=37),), 0, {A.RND: 37, A.CASH: -37}),
     "R2 ledger below gateway": Scenario((step(E.ROUNDED_UP, F.SALE, difference=37),), 0, {A.MA: 37, A.RND: -37}),
 }

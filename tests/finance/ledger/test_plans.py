@@ -6,7 +6,7 @@ import pytest
 
 from admitone.finance.ledger.store import seals, transfers
 from tests.conftest import TestCluster
-from tests.plans import PLANNED, Asked, Ground, ids
+from tests.plans import FIRST, LAST, PLANNED, Asked, Ground, ids
 
 ORGANIZATION = UUID("00000000-0000-7000-8000-0000000000af")
 FILL = f"""
@@ -20,7 +20,11 @@ FILL = f"""
 GROUND = Ground("ledger", ("ledger.transfer",), FILL, ORGANIZATION)
 SOME = range(1, 41)
 PAYMENTS, ACCOUNTS = ids("payment", *SOME), "ARRAY['org_payable']"
+ACCOUNT = f"'org_payable', '{ORGANIZATION}', 'EUR', '-infinity', {FIRST}, 'infinity', {LAST}, 50"
+SIDES = {"transfer_debits", "transfer_credits"}
 ASKED = {
+    "the newest of an account": Asked(transfers.LIST_STATEMENT.newest, ACCOUNT, SIDES),
+    "the oldest of an account": Asked(transfers.LIST_STATEMENT.oldest, ACCOUNT, SIDES),
     "what payments left": Asked(transfers.SUM_POSITIONS, f"{PAYMENTS}, {ACCOUNTS}", {"transfer_once"}),
     "what they left of each kind": Asked(transfers.SUM_POSITIONS_BY_TYPE, f"{PAYMENTS}, {ACCOUNTS}", {"transfer_once"}),
     "what they left on each account": Asked(transfers.SUM_ACCOUNTS_OF_PAYMENTS, PAYMENTS, {"transfer_once"}),

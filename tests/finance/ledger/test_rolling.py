@@ -34,8 +34,11 @@ from admitone.finance.sources.api import Flow, PaymentId
 from admitone.kernel.clock import Clock
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.ids import OrganizationId
-from admitone.kernel.jobs import Desk
-from admitone.kernel.scope import Scope
+from admitone.kernel.jobs import Desk, Job, enqueue
+from admitone.kernel.jobs.schedules import Firing
+from admitone.kernel.jobs.worker import Rhythm
+from admitone.kernel.scope import Caller, Scope
+from tests import jobs
 from tests.builders import an_organization, at_the_same_time, rows_of
 from tests.finance.ledger.books import a_posting, booked, standing, the_trial
 
@@ -297,6 +300,20 @@ async def test_one_organisation_that_cannot_be_rolled_stops_no_other_and_no_minu
         await superuser.execute("DELETE FROM ledger.delta WHERE organization_id = $1", whose)
     assert passes == 3
     assert await rows_of(database, sound, "ledger.delta") == 0
+
+
+async def test_a_worker_that_is_told_to_stop_does_not_wait_for_the_minute(database: Database):
+    """What is open then is rolled by whoever works next; the job itself has ended, and does not begin anew."""
+    scope = await an_organization(database)
+    duties = jobs.duties(roll_for_a_minute)
+    fired = Job.of(roll_for_a_minute, Firing("ledger.roll", datetime.now(UTC)), Caller(), key=str(scope.organization))
+    await database.run(scope, lambda tx: enqueue(tx, [fired]))
+    async with jobs.a_worker(database, duties, Rhythm(poll_seconds=0.02, grace_seconds=3600)):
+        await captures(database, scope, 1)
+        async with asyncio.timeout(60):
+            while await rows_of(database, scope, "ledger.delta"):  # noqa: ASYNC110  Another task tells nobody.
+                await asyncio.sleep(0.02)
+    assert await rows_of(database, scope, "kernel.job") == 0
 
 
 OLDEST = "(SELECT min(id::text)::uuid FROM ledger.delta WHERE organization_id = $1)"

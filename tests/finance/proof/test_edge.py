@@ -1,7 +1,6 @@
 """The proof as people and operators meet it: over HTTP, as pages, at night, from the command line."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -23,7 +22,6 @@ from admitone.finance.ledger.api import Event
 from admitone.finance.proof import routes
 from admitone.finance.proof.model import Check, Verdict
 from admitone.finance.proof.module import MODULE
-from admitone.finance.proof.pages import SENTENCES
 from admitone.finance.proof.proving import prove_everybody, watch
 from admitone.finance.reconciliation.comparing import streams
 from admitone.finance.sales.module import MODULE as SALES
@@ -35,14 +33,13 @@ from admitone.kernel.jobs import Delivered, Desk
 from admitone.kernel.jobs.schedules import Firing
 from admitone.kernel.manifest import Module
 from admitone.kernel.scope import Caller
-from admitone.kernel.words import TRANSLATED, untranslated
 from tests.conftest import INTERNAL_SECRET
 from tests.finance.ledger.books import a_posting, an_organization, booked
 from tests.finance.lives import FEES, PAY, live
 from tests.finance.proof.books import AN_HOUR, Vandal, an_old_world, proved, red, rolled, unheard_of
 from tests.finance.world import World
 from tests.jobs import a_worker
-from tests.people import Person, a_member, a_platform_admin
+from tests.people import Person, a_member
 
 SPOILS_A_BALANCE = """
     UPDATE ledger.balance SET credits_minor = credits_minor + 1
@@ -194,53 +191,6 @@ async def test_operators_see_all_organisations_the_red_ones_first(
     assert (await http.get("/api/internal/proof")).status_code == 403
     await vandal.mend()
     await proved(sold.database, batcher, sold.organization)
-
-
-async def test_an_organisation_has_its_own_page_with_a_button(
-    site: httpx.AsyncClient, sold: World, superuser: asyncpg.Connection
-):
-    path = f"/org/{sold.organization}/proof"
-    empty = await site.get(path, headers=sold.owner.headers)
-    assert "Nothing was recomputed yet." in empty.text
-    pressed = await site.post(path, headers=sold.owner.headers)
-    assert (pressed.status_code, pressed.headers["location"]) == (303, path)
-    page = await site.get(path, headers=sold.owner.headers | {"accept-language": "pt-PT"})
-    assert page.headers["content-type"].startswith("text/html")
-    assert page.text.count('class="verdict"') == 4
-    assert "Provado" in page.text
-    assert '<html lang="pt-PT">' in page.text
-    assert re.findall(r'(?:src|href)="(?!/)', page.text) == []
-    await Vandal(superuser, sold).spoil("ledger.balance", SPOILS_A_BALANCE)
-    await site.post(path, headers=sold.owner.headers)
-    red_page = await site.get(path, headers=sold.owner.headers)
-    assert "Does not prove" in red_page.text
-    assert "The balance is not the sum of its transfers" in red_page.text
-    assert "org_payable EUR" in red_page.text
-    style = await site.get("/proof/style.css")
-    assert (style.status_code, style.headers["content-type"]) == (200, "text/css; charset=utf-8")
-
-
-async def test_platform_people_see_the_page_over_all_and_others_a_hint(
-    site: httpx.AsyncClient, sold: World, batcher: Batcher
-):
-    await proved(sold.database, batcher, sold.organization)
-    admin = await a_platform_admin(sold.database)
-    page = await site.get("/proof", headers=admin.headers)
-    assert page.status_code == 200
-    assert "All organisations" in page.text
-    assert "Debits equal credits" in page.text
-    nobody = await site.get("/proof", headers={"accept": "text/html"})
-    assert nobody.status_code == 401
-    assert "Sign in first" in nobody.text
-    assert nobody.headers["content-type"].startswith("text/html")
-    assert (await site.get("/proof", headers=sold.owner.headers)).status_code == 403
-    assert (await site.get(f"/org/{sold.organization}/proof", headers={"accept": "text/html"})).status_code == 401
-
-
-def test_the_pages_are_translated():
-    assert {language: untranslated(language, SENTENCES) for language in TRANSLATED} == {
-        language: [] for language in TRANSLATED
-    }
 
 
 async def test_at_night_every_organisation_is_proved_once(sold: World, batcher: Batcher, superuser: asyncpg.Connection):

@@ -22,11 +22,11 @@ from admitone.kernel.db import Database
 from admitone.kernel.ids import uuid7
 from admitone.kernel.outbound import Outbound
 from admitone.kernel.telemetry import Metrics
+from tests.desk import free_port
 from tests.finance.payments.saying import saying
 from tests.finance.payments.test_trouble import later, run
 from tests.finance.refunds.test_refunds import TWO, a_sale_of, ask, found, moved, see_to
 from tests.finance.world import World
-from tests.stories.test_two_commands import free_port
 
 SILENCE = "payments.refund_unanswered"
 

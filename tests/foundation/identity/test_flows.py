@@ -24,10 +24,11 @@ async def test_somebody_signs_up_proves_the_address_and_is_known(house: House):
     assert verified.status_code == 200
     ana.tokens = verified.json()
     me = (await ana.me()).json()
-    assert {name: me[name] for name in ("email", "emailVerified", "displayName")} == {
+    assert {name: me[name] for name in ("email", "emailVerified", "displayName", "hasPassword")} == {
         "email": ana.email,
         "emailVerified": True,
         "displayName": "Ana",
+        "hasPassword": True,
     }
     assert (await ana.signs_in())["identityId"] == me["identityId"]
     assert [name for name, _ in await house.facts_of(ana.identity)][:2] == ["identity.created", "identity.verified"]
@@ -45,7 +46,8 @@ async def test_a_code_sent_to_an_unknown_address_makes_an_account_without_a_pass
     rui = house.a_visitor(email=an_email())
     asked = await rui.post("send-otp", email=rui.email)
     rui.tokens = (await house.verifies(rui, asked)).json()
-    assert (await rui.me()).json()["email"] == rui.email
+    me = (await rui.me()).json()
+    assert (me["email"], me["hasPassword"], me["hasSecondFactor"]) == (rui.email, False, False)
     assert (await rui.login()).json()["errorCode"] == "INVALID_CREDENTIALS"
     changed = await rui.post("password/change", rui.bearer, newPassword=ANOTHER_PASSWORD)
     assert changed.json()["errorCode"] == "INVALID_CREDENTIALS", "whoever has no password resets it"

@@ -69,6 +69,7 @@ async def everything_happens(ana: Visitor, post: Post) -> None:
     assert refreshed.status_code == 200
     post.secrets |= {ana.http.cookies["session"], ana.http.cookies["refresh"]}
     assert (await ana.send("GET", "me")).status_code == 200
+    await post.superuser.execute("UPDATE authority.spent_token SET spent_at = spent_at - interval '1 minute'")
     assert (await ana.post("refresh", refreshToken=spent)).status_code == 401
     ana.http.cookies.clear()
     await ana.signs_in()

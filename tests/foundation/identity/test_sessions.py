@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from http.cookiejar import Cookie
 from http.cookies import SimpleCookie
 
 import httpx
@@ -10,7 +11,7 @@ import pytest
 
 from admitone.entrypoints.http import Application
 from admitone.foundation.identity.routes import CONTRACTS
-from admitone.foundation.identity.routes.wire import DEVICE_COOKIE, REFRESH_COOKIE, SESSION_COOKIE
+from admitone.foundation.identity.routes.wire import DEVICE_COOKIE, HINT_COOKIE, REFRESH_COOKIE, SESSION_COOKIE
 from admitone.kernel.config import CRON_SECRET
 from admitone.kernel.contracts.wire import to_json
 from tests.foundation.identity.house import ANOTHER_PASSWORD, OUR_ORIGIN, PASSWORD, House, Visitor
@@ -27,16 +28,97 @@ def value_of(header: str) -> str:
     return next(iter(SimpleCookie(header).values())).value
 
 
+def kept_back(visitor: Visitor) -> Cookie:
+    """The strict cookie, which a browser keeps back on every step of a way that began elsewhere."""
+    jar = visitor.http.cookies.jar
+    strict = next(each for each in jar if each.name == REFRESH_COOKIE)
+    jar.clear(strict.domain, strict.path, strict.name)
+    return strict
+
+
+def worthless(cookie: Cookie) -> Cookie:
+    cookie.value = "refresh_0_spent"
+    return cookie
+
+
 @pytest.mark.covers("IDN-014")
 def test_refresh_alone_makes_cookies_of_tokens(behind_proxy: Application):
     setting = {
         contract.path: contract.sets_cookies
         for contract in behind_proxy.edge.contracts
-        if {SESSION_COOKIE, REFRESH_COOKIE} & set(contract.sets_cookies)
+        if {SESSION_COOKIE, REFRESH_COOKIE} & set(contract.sets_cookies) and contract.owner == "identity"
     }
-    assert setting == dict.fromkeys(
-        ["/api/auth/refresh", "/api/auth/logout", "/api/auth/clear"], (SESSION_COOKIE, REFRESH_COOKIE)
-    )
+    paths = ["/api/auth/refresh", "/api/auth/resume", "/api/auth/logout", "/api/auth/clear"]
+    assert setting == dict.fromkeys(paths, (SESSION_COOKIE, REFRESH_COOKIE, HINT_COOKIE))
+
+
+@pytest.mark.covers("IDN-014")
+async def test_a_page_whose_session_ran_out_goes_on_where_it_was(house: House):
+    ana = await house.a_user()
+    await ana.post("refresh", refreshToken=ana.tokens["refreshToken"])
+    on = await ana.send("GET", "resume?next=/wallet%3Ftab%3Dhistory")
+    assert (on.status_code, on.headers["location"]) == (303, "/wallet?tab=history")
+    assert set(cookies_of(on)) == {SESSION_COOKIE, REFRESH_COOKIE, HINT_COOKIE}
+    stranger = await house.a_visitor().send("GET", "resume?next=//elsewhere.example")
+    assert (stranger.status_code, stranger.headers["location"]) == (303, "/sign-in?next=%2F")
+    assert not cookies_of(stranger)
+
+
+@pytest.mark.covers("IDN-014")
+async def test_whom_another_site_leads_here_is_not_signed_out(house: House):
+    ana = await house.a_user()
+    await ana.post("refresh", refreshToken=ana.tokens["refreshToken"])
+    strict = kept_back(ana)
+    led = await ana.send("GET", "resume?next=/wallet")
+    assert led.status_code == 200
+    assert 'content="0;url=/api/auth/resume?next=%2Fwallet&amp;again=true"' in led.text
+    assert not cookies_of(led)
+    ana.http.cookies.jar.set_cookie(strict)
+    assert (await ana.send("GET", "resume?next=/wallet&again=true")).headers["location"] == "/wallet"
+    kept_back(ana)
+    over = await ana.send("GET", "resume?next=/wallet&again=true")
+    assert (over.status_code, over.headers["location"]) == (303, "/sign-in?next=%2Fwallet")
+    taken = cookies_of(over)
+    assert list(taken) == [HINT_COOKIE], "what was not shown has not ended"
+    assert "Max-Age=0" in taken[HINT_COOKIE], "or it would be asked for ever"
+
+
+@pytest.mark.covers("IDN-014")
+async def test_a_link_on_another_site_signs_nobody_out(house: House):
+    ana = await house.a_user()
+    await ana.post("refresh", refreshToken=ana.tokens["refreshToken"])
+    strict = kept_back(ana)
+    linked = await ana.send("GET", "resume?next=/wallet&again=true", headers={"sec-fetch-site": "cross-site"})
+    assert (linked.status_code, cookies_of(linked)) == (200, {})
+    assert 'content="0;url=/api/auth/resume?next=%2Fwallet&amp;again=true"' in linked.text
+    ana.http.cookies.jar.set_cookie(strict)
+    on = await ana.send("GET", "resume?next=/wallet&again=true", headers={"sec-fetch-site": "same-origin"})
+    assert on.headers["location"] == "/wallet"
+
+
+@pytest.mark.covers("IDN-014")
+async def test_a_session_that_ended_takes_its_cookies_along(house: House):
+    ana = await house.a_user()
+    await ana.post("refresh", refreshToken=ana.tokens["refreshToken"])
+    ana.http.cookies.jar.set_cookie(worthless(kept_back(ana)))
+    ended = await ana.send("GET", "resume?next=/wallet", headers={"sec-fetch-site": "same-origin"})
+    assert (ended.status_code, ended.headers["location"]) == (303, "/sign-in?next=%2Fwallet")
+    assert set(cookies_of(ended)) == {SESSION_COOKIE, REFRESH_COOKIE, HINT_COOKIE}
+    assert all("Max-Age=0" in header for header in cookies_of(ended).values())
+
+
+@pytest.mark.covers("IDN-014")
+async def test_a_page_that_was_slower_than_another_goes_on_with_its_cookies(house: House):
+    ana = await house.a_user()
+    await ana.post("refresh", refreshToken=ana.tokens["refreshToken"])
+    jar = ana.http.cookies.jar
+    before = next(each for each in jar if each.name == REFRESH_COOKIE)
+    await ana.send("GET", "resume?next=/wallet")
+    jar.set_cookie(before)
+    slower = await ana.send("GET", "resume?next=/wallet%22%3E%3Cb%3E")
+    assert slower.status_code == 200
+    assert 'content="1;url=/wallet&quot;&gt;&lt;b&gt;"' in slower.text
+    assert not cookies_of(slower)
 
 
 @pytest.mark.covers("IDN-014")
@@ -50,9 +132,7 @@ async def test_the_cookies_are_for_our_pages_alone_and_no_script_reads_them(hous
     signed_in = await ana.login()
     device = cookies_of(signed_in)
     assert list(device) == [DEVICE_COOKIE]
-    assert (
-        device[DEVICE_COOKIE].partition("; ")[2] == "Path=/api/auth; SameSite=Lax; Max-Age=34560000; HttpOnly; Secure"
-    )
+    assert device[DEVICE_COOKIE].partition("; ")[2] == "Path=/; SameSite=Lax; Max-Age=34560000; HttpOnly; Secure"
     assert (await ana.send("GET", "me")).json()["email"] == ana.email, "the browser is signed in"
 
 
@@ -64,7 +144,7 @@ async def test_signing_out_and_clearing_take_the_cookies_away(house: House):
         answer = await (ana.post(path) if path == "logout" else ana.send("POST", path))
         assert answer.status_code == 200
         taken = cookies_of(answer)
-        assert set(taken) == {SESSION_COOKIE, REFRESH_COOKIE}
+        assert set(taken) == {SESSION_COOKIE, REFRESH_COOKIE, HINT_COOKIE}
         assert all(value_of(header) == "" and "Max-Age=0" in header for header in taken.values())
     assert (await ana.send("GET", "me")).status_code == 401
 
@@ -78,7 +158,13 @@ async def test_a_refresh_token_is_worth_one_rotation_and_its_reuse_ends_the_sess
     assert {rotated["accessToken"], rotated["refreshToken"]}.isdisjoint({first["accessToken"], first["refreshToken"]})
     assert [(await ana.me(each)).status_code for each in (first, rotated)] == [401, 200]
 
-    stolen = await house.a_visitor().post("refresh", refreshToken=first["refreshToken"])
+    slower = await ana.post("refresh", refreshToken=first["refreshToken"])
+    assert (slower.status_code, slower.json()["errorCode"]) == (401, "SESSION_JUST_RENEWED")
+    assert not cookies_of(slower)
+    assert (await ana.me(rotated)).status_code == 200, "two pages that wake up together are no theft"
+
+    with house.later(timedelta(seconds=11)):
+        stolen = await house.a_visitor().post("refresh", refreshToken=first["refreshToken"])
     assert (stolen.status_code, stolen.json()["errorCode"]) == (401, "INVALID_SESSION")
     assert (await ana.me(rotated)).status_code == 401, "of thief and owner nobody knows which is which"
     assert (await ana.post("refresh", refreshToken=rotated["refreshToken"])).status_code == 401
@@ -86,14 +172,15 @@ async def test_a_refresh_token_is_worth_one_rotation_and_its_reuse_ends_the_sess
 
 
 @pytest.mark.covers("IDN-015")
-async def test_of_many_who_rotate_one_token_at_once_one_wins_and_then_the_session_ends(house: House):
+async def test_of_many_pages_that_rotate_one_token_at_once_one_wins_and_the_session_goes_on(house: House):
     ana = await house.a_user()
     answers = await asyncio.gather(
         *(ana.post("refresh", refreshToken=ana.tokens["refreshToken"], asCookies=False) for _ in range(8))
     )
     won = [answer.json()["tokens"] for answer in answers if answer.status_code == 200]
     assert len(won) == 1
-    assert (await ana.me(won[0])).status_code == 401
+    assert (await ana.me(won[0])).status_code == 200
+    assert await house.alarms_of(ana.identity) == []
 
 
 async def test_a_browser_refreshes_by_its_cookie(house: House):

@@ -31,6 +31,7 @@ async def test_whoever_founds_an_organization_owns_it(
     on = {each["module"] for each in modules if each["enabled"]}
     assert on == {"DEFINICOES", "STAFF", "TORNEIOS"} and len(modules) == len(OrganizationModule)
     [mine] = (await site.get("/api/organizations", headers=ana.headers)).json()["items"]
+    assert "EVENTS_*" in mine["scopes"]
     assert (mine["id"], mine["displayName"], mine["role"], mine["level"]) == (
         *(str(club), "Clube do Porto", "OWNER", "GROUP"),
     )

@@ -141,6 +141,63 @@ async def test_a_number_of_a_taxpayer_needs_its_country(
     assert (refused.status_code, refused.json()["errorCode"]) == (422, "TAX_ID_INCOMPLETE")
 
 
+# -- The accent
+
+
+NO_COLORS = (
+    "red",
+    "red;}body{",
+    "#abc",
+    "#8A1C4A",
+    "8a1c4a",
+    "#8a1c4a\n",
+    "#8a1c4\x00",
+    "#8a1c4a00",
+    "#8a1c4g",
+    "#٨a1c4a",
+    " #8a1c4a",
+    "",
+    "#" + "a" * 5000,
+)
+
+
+async def test_an_accent_is_set_seen_and_cleared(
+    site: httpx.AsyncClient, database: Database, superuser: asyncpg.Connection
+):
+    ana, club = await a_club(database)
+    made = await changed(site, club, ana, 1, accentColor="#8a1c4a")
+    assert made.status_code == 200, made.text
+    assert (await site.get(f"/api/org/{club}", headers=ana.headers)).json()["settings"]["accentColor"] == "#8a1c4a"
+    cleared = await changed(site, club, ana, 2, accentColor=None)
+    assert cleared.json()["settings"]["accentColor"] is None
+    trail = await trail_of(superuser, club, "organization.change_settings")
+    assert [json.loads(each["after"])["accent_color"] for each in trail] == ["#8a1c4a", None]
+
+
+@pytest.mark.parametrize("wrong", NO_COLORS)
+async def test_what_is_no_colour_is_no_accent(site: httpx.AsyncClient, database: Database, wrong: str):
+    ana, club = await a_club(database)
+    refused = await changed(site, club, ana, 1, accentColor=wrong)
+    assert (refused.status_code, refused.json()["errorCode"]) == (422, "VALIDATION_FAILED")
+
+
+async def test_the_table_takes_no_other_accent_either(database: Database, superuser: asyncpg.Connection):
+    _, club = await a_club(database)
+    put = "UPDATE organizations.organization SET accent_color = $2 WHERE organization_id = $1"
+    for wrong in (each for each in NO_COLORS if "\x00" not in each):  # What no text of PostgreSQL's can have.
+        with pytest.raises(asyncpg.CheckViolationError):
+            await superuser.execute(put, club.uuid, wrong)
+    await superuser.execute(put, club.uuid, "#8a1c4a")
+
+
+async def test_only_those_who_change_settings_change_the_accent(site: httpx.AsyncClient, database: Database):
+    ana, club = await a_club(database)
+    manager = await a_member(database, club, MemberRole.ADMIN, RolePack.CLUB_MANAGER)
+    refused = await changed(site, club, manager, 1, accentColor="#8a1c4a")
+    assert (refused.status_code, refused.json()["errorCode"]) == (403, "PERMISSION_DENIED")
+    assert (await changed(site, club, ana, 1, accentColor="#8a1c4a")).status_code == 200
+
+
 # -- Modules
 
 

@@ -59,6 +59,18 @@ UNDONE = """
 """
 
 
+def a_campaign_body(**more: Any) -> dict[str, Any]:
+    """What is posted to /campaigns."""
+    return {
+        "name": "Two for one",
+        "days": 15,
+        "redemptionLimit": 100,
+        "currency": "EUR",
+        "idempotencyKey": f"campaign-{next(KEYS)}",
+        **more,
+    }
+
+
 @dataclass
 class Shop:
     site: httpx.AsyncClient
@@ -85,16 +97,8 @@ class Shop:
     # -- Campaigns
 
     async def ask(self, person: Person | None = None, **more: Any) -> httpx.Response:
-        body = {
-            "name": "Two for one",
-            "days": 15,
-            "redemptionLimit": 100,
-            "currency": "EUR",
-            "idempotencyKey": f"campaign-{next(KEYS)}",
-            **more,
-        }
         async with self.from_elsewhere() as client:
-            return await client.post("/campaigns", json=body, headers=self.headers(person))
+            return await client.post("/campaigns", json=a_campaign_body(**more), headers=self.headers(person))
 
     async def made(self, **more: Any) -> dict[str, Any]:
         answer = await self.ask(**more)

@@ -11,9 +11,10 @@ import pytest
 
 from admitone.entrypoints.modules import MODULES
 from admitone.finance.ledger.api import Account
-from admitone.kernel.alerts import ShareAbove
+from admitone.kernel.alerts import ShareAbove, Uptime
 from admitone.kernel.alerts.figures import readings_of_paces, readings_of_uptimes
 from admitone.kernel.alerts.model import Tally
+from admitone.kernel.alerts.policy import breached
 from admitone.kernel.contracts.refusals import status_of
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.jobs import Schedule
@@ -222,7 +223,23 @@ def test_slow_and_failing_validations_are_told():
     assert slow.samples == [Tally(NOW, 1, 4)]
     assert failing.samples == [Tally(NOW, 1, 4)]
     assert isinstance(watching.SLOW.threshold, ShareAbove) and watching.SLOW.threshold.percent == 5
-    assert {each.rule for each in MODULE.paces} == {watching.SLOW, watching.FAILING}
+    assert {each.rule for each in MODULE.paces} == {watching.SLOW, watching.FAILING, watching.WEARING}
+
+
+@pytest.mark.covers("CPN-052")
+def test_failing_a_little_for_days_is_told_too():
+    """Two in a thousand for three days: no hour of them is worth waking anybody, and thirty such days break the
+    promise."""
+    hours = [Tally(NOW + timedelta(hours=hour), 2 * hour, 1_000 * hour) for hour in range(73)]
+    assert breached(watching.WEARING.threshold, hours)
+    assert not breached(watching.FAILING.threshold, hours)
+    kept = [Tally(each.at, each.all / 1_000, each.all) for each in hours]
+    assert not breached(watching.WEARING.threshold, kept), "999 in 1000 is what was promised"
+    assert not breached(watching.WEARING.threshold, [*hours[:-1], Tally(hours[-1].at, 0, 0)])
+    metrics = Metrics()
+    metrics.requests.labels(watching.VALIDATE, "503", "").inc()
+    uptimes = [(each.contract, each.rule) for each in MODULE.paces if isinstance(each, Uptime)]
+    assert {each.rule for each in readings_of_uptimes(metrics, uptimes, NOW)} == {watching.FAILING, watching.WEARING}
 
 
 # -- Guesses

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -10,7 +11,10 @@ import httpx
 import pytest
 
 from admitone.entitlements.kinds import TokenKind
-from admitone.foundation.authority.api import MemberRole
+from admitone.entrypoints.http import assemble
+from admitone.entrypoints.modules import MODULES
+from admitone.foundation.authority.api import MemberRole, TableAuthority
+from admitone.kernel.config import Config
 from admitone.kernel.scope import Caller
 from admitone.verticals.coupons import codes
 from admitone.verticals.coupons.commands.earning import see_to
@@ -21,7 +25,8 @@ from admitone.verticals.coupons.kinds import COUPON
 from admitone.verticals.coupons.model import CampaignId, CampaignState, EndedFor, Token
 from tests.builders import at_the_same_time
 from tests.people import Person, a_member, a_person, an_organization_of
-from tests.verticals.coupons.shop import Shop
+from tests.proxy import a_wire
+from tests.verticals.coupons.shop import Shop, a_campaign_body
 
 LIFE = timedelta(seconds=300)
 MICRO = timedelta(microseconds=1)
@@ -281,8 +286,13 @@ async def test_roles_are_separate(shop: Shop):
     viewer = await a_member(shop.database, shop.organization, MemberRole.VIEWER)
     assert said(await shop.validate(token, viewer))[0] == 403
     async with shop.from_elsewhere() as client:
-        for path, body in (("/tokens", {}), ("/validate", {"token": token}), ("/campaigns", {})):
-            assert (await client.post(path, json=body)).status_code in (401, 403, 422)
+        for path, body in (
+            ("/tokens", {"organizationId": str(shop.organization), "campaignId": made["campaignId"]}),
+            ("/validate", {"token": token}),
+            ("/campaigns", a_campaign_body()),
+        ):
+            answer = await client.post(path, json=body, headers={"x-orya-org-id": str(shop.organization)})
+            assert answer.status_code == 401, answer.text
     assert (await shop.validate(token)).status_code == 200
 
 
@@ -346,6 +356,27 @@ async def test_a_race_that_was_lost_is_no_failure_and_an_old_token_is(shop: Shop
 
 
 # -- What is not there
+
+
+@pytest.mark.covers("CPN-060")
+async def test_without_the_database_nothing_is_taken(shop: Shop, database_url: str, tmp_path: Path):
+    made = await shop.running()
+    token = await shop.token(made)
+    async with a_wire(database_url) as (wire, through):
+        config = Config.load({"DATABASE_URL": through, "ADMITONE_DATA": str(tmp_path)})
+        application = assemble(config, MODULES, TableAuthority(), strict=True)
+        transport = httpx.ASGITransport(application.edge, client=("100.64.255.254", 4711))
+        async with httpx.AsyncClient(transport=transport, base_url="http://admitone.test") as client:
+            assert said(await shop.validate("f" * 64, client=client)) == (404, "COUPON_NOT_FOUND")
+            wire.refuse = True
+            await wire.close()
+            away = await shop.validate(token, client=client)
+            assert away.status_code == 503 and away.json()["retryable"] is True
+            assert "redeemedAt" not in away.text
+            wire.refuse = False
+            assert (await shop.row(made))["status"] == "GENERATED"
+            assert (await shop.validate(token, client=client)).status_code == 200
+        await application.close()
 
 
 @pytest.mark.covers("CPN-060")

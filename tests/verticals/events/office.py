@@ -9,7 +9,7 @@ await office.pay(order)                        and its tickets are there
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -67,7 +67,8 @@ SOONER = "UPDATE kernel.job SET run_at = now() WHERE organization_id = $1 AND wo
 @dataclass
 class Office:
     stage: Stage
-    world: World
+    world: World = field(repr=False)
+    """With all that its provider remembers, which nobody wants to read where a test failed."""
 
     @property
     def buyer(self) -> Person:

@@ -28,7 +28,7 @@ from admitone.kernel.manifest import Module
 from admitone.kernel.scope import Caller, Scope
 from admitone.selling.stock import api as stock
 from admitone.verticals.events import announcing
-from admitone.verticals.events.model import EventId, OrderId, SessionId, TicketTypeId
+from admitone.verticals.events.model import AccessPolicy, EventId, OrderId, SessionId, TicketTypeId
 from admitone.verticals.events.module import MODULE
 from admitone.verticals.events.policy import window_of
 from admitone.verticals.events.store import events as store
@@ -181,13 +181,15 @@ class Stage:
 
         await self.database.run(self.scope, take)
 
-    async def granted(self, event: dict[str, Any], session: str | None = None) -> Entitlement:
+    async def granted(
+        self, event: dict[str, Any], session: str | None = None, policy: AccessPolicy | None = None
+    ) -> Entitlement:
         """A right, as somebody who issues one reads the event."""
         own, order = EventId.parse(event["eventId"]), OrderId.new()
 
         async def give(tx: Tx) -> Entitlement:
             found = (await store.find_events(tx, [own]))[own]
-            policy = (await store.find_policies(tx, [own]))[own]
+            held = policy or (await store.find_policies(tx, [own]))[own]
             of = {str(each.id): each for each in (await store.find_sessions(tx, [own]))[own]}
             since, until = window_of(found, of[session] if session else None)
             wanted = Grant(
@@ -200,8 +202,8 @@ class Stage:
                 label="Standing",
                 valid_from=since,
                 valid_until=until,
-                policy=policy.checkin,
-                policy_version=policy.version,
+                policy=held.checkin,
+                policy_version=held.version,
                 event_id=str(own),
                 session_id=session,
             )

@@ -12,7 +12,9 @@ from admitone.entitlements.api import Method
 from admitone.entitlements.store.entitlements import find_entitlements
 from admitone.entrypoints.duties import duties_of
 from admitone.kernel.db import Database
+from admitone.verticals.events.model import EventId
 from admitone.verticals.events.module import MODULE
+from admitone.verticals.events.store import events as store
 from tests.foundation.organizations.clubs import facts_of
 from tests.jobs import a_worker, until_idle
 from tests.verticals.events.office import Office
@@ -191,6 +193,36 @@ async def test_whoever_has_paid_has_bought_though_nothing_was_handed_over_yet(of
 
 
 @pytest.mark.covers("EVT-017")
+async def test_whoever_has_it_for_nothing_has_bought_though_nothing_was_handed_over_yet(office: Office):
+    event, [kind] = await office.on_sale({"priceMinor": 0, "allowZeroPrice": True})
+    await office.begin(await office.order(event, (kind, 1)))
+    refused = await office.stage.rule(event, guestCheckoutAllowed=False)
+    assert (refused.status_code, refused.json()["errorCode"]) == (409, "ACCESS_POLICY_TIGHTENS")
+    assert (await office.stage.rule(event, inviteTokenAllowed=True)).status_code == 200
+
+
+@pytest.mark.covers("EVT-017", "ENT-018")
+@pytest.mark.parametrize(
+    "became",
+    [
+        "status = 'ACTIVE'",
+        "status = 'SUSPENDED', held_for = '{FRAUD}'",
+        "status = 'EXPIRED'",
+        "status = 'REVOKED', revoked_for = 'ADMIN'",
+        "status = 'PENDING', epoch = 0, coded_until = NULL",
+    ],
+)
+async def test_whoever_was_given_a_right_is_not_held_to_harder_rules(
+    stage: Stage, superuser: asyncpg.Connection, became: str
+):
+    event = await stage.published()
+    right = await stage.granted(event)
+    await superuser.execute(f"UPDATE entitlements.entitlement SET {became} WHERE id = $1", right.id.uuid)
+    said = await stage.rule(event, guestCheckoutAllowed=False)
+    assert said.status_code == (200 if "PENDING" in became else 409), "a place that is kept is no right yet"
+
+
+@pytest.mark.covers("EVT-017")
 async def test_before_anything_is_sold_rules_are_free(stage: Stage):
     event = await stage.published()
     assert (await stage.rule(event, **GUESTS_ONLY_BY_INVITE)).status_code == 200
@@ -294,8 +326,11 @@ async def test_rights_that_were_given_follow_their_event(stage: Stage, superuser
 @pytest.mark.covers("ENT-015")
 async def test_nothing_that_was_given_becomes_less(stage: Stage, superuser: asyncpg.Connection):
     event = await stage.published(accessPolicy={"checkin": {"methods": ["QR_TICKET", "MANUAL"], "maxEntries": 3}})
-    right = await stage.granted(event)  # Of a friend, say: nothing is sold yet, and rules are free.
+    own = EventId.parse(event["eventId"])
+    held = (await stage.database.read(stage.scope, store.find_policies, [own]))[own]
+    # Decided before the rules were made harder, and written after: whoever gives rights locks no event.
     stage.fine(await stage.rule(event, checkin={"methods": ["QR_TICKET"], "maxEntries": 1}))
+    right = await stage.granted(event, policy=held)
     async with a_worker(stage.database, duties_of([OTHERS, MODULE])), asyncio.timeout(60):
         await until_idle(superuser, stage.scope)
     found = (await stage.database.read(stage.scope, find_entitlements, [right.id]))[right.id]

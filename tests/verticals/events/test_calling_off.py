@@ -4,25 +4,33 @@ import asyncio
 import contextlib
 import functools
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from admitone.entitlements.api import Revocation, Status
+from admitone.finance.gateways.api import RefundOrder, Refused
 from admitone.finance.payments import errands
+from admitone.finance.payments.api import CHARGE_DISPUTED
 from admitone.finance.payments.api import Status as PaymentStatus
 from admitone.finance.payments.facts import RefundBegun
+from admitone.finance.refunds.api import Piece
+from admitone.finance.refunds.commands import Retry, anew, retry_refunds
+from admitone.finance.refunds.planning import refund_of
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel import failpoints
 from admitone.kernel.db import Tx
 from admitone.selling.fulfilment.commands import fulfil
 from admitone.selling.fulfilment.model import Wanted
 from admitone.verticals.events import calling_off
-from admitone.verticals.events.model import OrderState, TicketStatus
+from admitone.verticals.events.model import EventId, OrderState, TicketStatus
+from admitone.verticals.events.routes.returning import PLANS
 from tests.finance.payments.test_trouble import run
 from tests.finance.refunds.test_refunds import ask
 from tests.jobs import dead, replay_dead, until
 from tests.verticals.events.office import Office
+from tests.verticals.events.stage import a_stage
 from tests.verticals.events.test_returning import give_back
 
 FREE = {"name": "Guest list", "priceMinor": 0, "allowZeroPrice": True}
@@ -127,6 +135,65 @@ async def test_wherever_it_is_cut_off_everybody_is_refunded_once(office: Office,
     assert all(each["replayed_at"] for each in letters), (
         "what was cut off too often was replayed, and nothing else died"
     )
+
+
+@pytest.mark.covers("FIN-070", "MOR-045", "ENT-007")
+@pytest.mark.parametrize("times", [1, 2])
+async def test_what_failed_is_ordered_anew_whole_and_the_cancellation_says_so(office: Office, times: int):
+    event, [kind, free] = await office.on_sale({}, FREE)
+    order = await office.order(event, (kind, 2), (free, 1))
+    payment = await office.pay(order)
+    other = await office.order(event, (kind, 1))
+    await office.pay(other)
+    assert len(await office.rights(order)) == 3
+    await call_off(office, event)
+    refund = refund_of(calling_off.cancellation_of(EventId.parse(event["eventId"])), payment)
+    for number in range(times):
+        with refusing(office, payment):
+            await office.work(hurry=True)
+        assert office.stage.fine(await progress(office, event))["refunds"] == {"SUCCEEDED": 1, "FAILED": 1}
+        if number == 0:  # Somebody gives a part of it back by hand: so much less is left.
+            await ask(office.world, payment, Piece(kind["ticketTypeId"], 1))
+            await office.work()
+        await office.world.submit(retry_refunds, Retry(office.buyer.caller, refund, anew(refund)))
+        assert office.stage.fine(await progress(office, event))["refunds"] == {"SUCCEEDED": 1, "PENDING": 1}
+        refund = anew(refund)
+    await office.work(hurry=True)
+    assert await status(office, payment) is PaymentStatus.REFUNDED
+    assert await given_back(office) == [2500, 2500, 2500]
+    assert {each.status for each in await office.rights(order)} == {Status.REVOKED}
+    assert office.stage.fine(await progress(office, event))["refunds"] == {"SUCCEEDED": 2}
+    assert (await office.pool(kind)).sold == 0
+
+
+@contextlib.contextmanager
+def refusing(office: Office, payment: PaymentId, code: str = "insufficient_funds") -> Iterator[None]:
+    """The provider says no to whatever is to go back of it."""
+    refund = office.world.gateway.refund
+
+    async def refuses(order: RefundOrder) -> Any:
+        return Refused(code) if order.payment == payment else await refund(order)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(office.world.gateway, "refund", refuses)
+        yield
+
+
+@pytest.mark.covers("FIN-074", "PAY-064")
+async def test_who_pays_after_the_cancellation_and_loses_a_dispute_gets_it_back(office: Office):
+    event, [kind] = await office.on_sale()
+    order = await office.order(event, (kind, 2))
+    payment = await office.begin(order)
+    await call_off(office, event)
+    await office.work()
+    with refusing(office, payment, CHARGE_DISPUTED):  # The bank was faster than our refund.
+        await office.settle(payment)
+    assert (await office.find(order)).state is OrderState.RETURNED
+    await office.settle(payment, "dispute")
+    assert await status(office, payment) is PaymentStatus.DISPUTED
+    await office.settle(payment, "win")
+    assert await status(office, payment) is PaymentStatus.REFUNDED
+    assert await given_back(office) == [5000]
 
 
 @pytest.mark.covers("FIN-070", "FUL-010")
@@ -244,3 +311,42 @@ async def test_a_draft_that_is_cancelled_gives_nothing_back(office: Office):
     await call_off(office, event)
     await office.work()
     assert (await progress(office, event)).json()["refunds"] == {}
+
+
+async def test_an_organisation_looks_at_so_many_cancellations_only_and_others_go_on(office: Office):
+    event = await office.stage.drafted()
+    path = f"/{event['eventId']}/cancellation/plan"
+    looks = [(await office.stage.ask("GET", path)).status_code for _ in range(PLANS.count + 1)]
+    assert looks == [200] * PLANS.count + [429]
+    elsewhere = await a_stage(office.stage.site, office.stage.database, office.stage.superuser)
+    another = await elsewhere.drafted()
+    assert (await elsewhere.ask("GET", f"/{another['eventId']}/cancellation/plan")).status_code == 200
+
+
+async def test_it_is_shown_before_what_would_go_back(office: Office):
+    event, [kind, free] = await office.on_sale({}, FREE)
+    paid = [await office.begin(await office.order(event, (kind, 2))) for _ in range(2)]
+    for each in paid:
+        await office.settle(each)
+    await office.begin(await office.order(event, (free, 1)))
+    await office.work()
+    await office.order(event, (kind, 3))
+
+    async def planned() -> Any:
+        return office.stage.fine(await office.stage.ask("GET", f"/{event['eventId']}/cancellation/plan"))
+
+    plan = await planned()
+    assert (plan["tickets"], plan["kept"], plan["payments"], plan["disputed"]) == (5, 3, 2, 0)
+    assert [each["amountMinor"] for each in plan["amounts"]] == [10000]
+    assert plan["digest"] == (await planned())["digest"]
+
+    await office.settle(paid[0], "dispute")
+    after = await planned()
+    assert (after["payments"], after["disputed"]) == (1, 1)
+    assert after["digest"] != plan["digest"]
+
+    await call_off(office, event)
+    await office.work(hurry=True)
+    assert await given_back(office) == [each["amountMinor"] for each in after["amounts"]]
+    again = await office.stage.ask("GET", f"/{event['eventId']}/cancellation/plan")
+    assert again.json()["errorCode"] == "EVENT_CANCELLED"

@@ -85,6 +85,14 @@ async def gives_back(office: Office, order: dict[str, Any], payment: PaymentId, 
     await office.work()
 
 
+@pytest.mark.covers("EVT-025")
+async def test_a_queue_behind_one_address_is_shown_its_tickets_and_one_link_is_looked_at_so_often_only(office: Office):
+    tokens = [(await bought(office, 1))[2] for _ in range(2)]
+    looks = [(await shown(office, tokens[0])).status_code for _ in range(routes.GUEST_LOOKS.count + 1)]
+    assert looks == [200] * routes.GUEST_LOOKS.count + [429]
+    assert (await shown(office, tokens[1])).status_code == 200
+
+
 @pytest.mark.covers("EVT-025", "ENT-009")
 async def test_a_guest_is_sent_a_link_and_never_a_code(office: Office):
     order, _, token = await bought(office, 2)

@@ -7,13 +7,16 @@ from typing import Any
 import pytest
 
 from admitone.finance.pricing.port import PROMOTIONS
+from admitone.foundation.identity.api import find_guest
 from admitone.kernel.errors import Refusal
 from admitone.kernel.idempotency import KeyReused
+from admitone.kernel.scope import PeopleScope
 from admitone.kernel.words import Language
 from admitone.selling.stock import api as stock
 from admitone.verticals.events.commands.ordering import Placing, Want, place
 from admitone.verticals.events.model import EventId, Order, TicketTypeId
 from tests.finance.payments.test_free_checkout import HalfOrAll
+from tests.mails import an_address
 from tests.people import a_person
 from tests.verticals.events.office import Office
 from tests.verticals.events.stage import a_stage, soon
@@ -294,3 +297,22 @@ async def test_a_promotion_gives_away_no_more_than_a_price_of_nothing_would(offi
     async with asyncio.timeout(60):
         await office.work()
     assert [(await office.pool(each)).sold for each in (one, two, pair)] == [1, 1, 2]
+
+
+@pytest.mark.covers("EVT-014")
+async def test_of_a_guest_who_may_not_order_nothing_is_written(office: Office):
+    event, [kind] = await office.on_sale(about={"leastAge": 18})
+    newcomer, regular = an_address(), an_address()
+    key = {"guest": regular, "idempotencyKey": "before"}
+    before = await office.order(event, (kind, 1), ageConfirmed=True, **key)
+    missing = dict(kind, ticketTypeId=str(TicketTypeId.new()))
+    for asked in (office.ask(event, (kind, 1), guest=newcomer), office.ask(event, (missing, 1), guest=newcomer)):
+        assert (await asked).status_code in (404, 422)
+    office.stage.fine(await office.stage.rule(event, guestCheckoutAllowed=False))
+    refused = await office.ask(event, (kind, 1), guest=newcomer, ageConfirmed=True)
+    assert refused.json()["errorCode"] == "UNAUTHENTICATED"
+    database = office.stage.database
+    assert await database.read(PeopleScope("test"), find_guest, newcomer) is None
+    assert await database.read(PeopleScope("test"), find_guest, regular) is not None
+    again = await office.order(event, (kind, 1), ageConfirmed=True, **key)
+    assert again["orderId"] == before["orderId"], "what they ordered stands, and is shown"

@@ -1,5 +1,6 @@
 """Money that comes when nobody waits for it any more: for tickets after all, or back, and never without a word."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -16,8 +17,10 @@ from admitone.selling.stock.api import HoldId
 from admitone.selling.stock.commands.settling import expire
 from admitone.verticals.events.model import OrderState
 from admitone.verticals.events.refunded import return_unissued
+from tests.foundation.organizations.clubs import facts_of
 from tests.people import a_person
 from tests.verticals.events.office import Office
+from tests.verticals.events.stage import soon
 
 
 async def swept(office: Office, order: dict[str, Any]) -> None:
@@ -57,6 +60,47 @@ async def test_what_somebody_else_has_by_then_goes_back_as_money(office: Office)
     assert (await office.rights(order), await office.tickets(order)) == ([], [])
     assert await office.letters(office.buyer.email) == ["order_returned"]
     assert ((await office.pool(kind)).sold, len(await office.rights(taken))) == (2, 2), "never oversold"
+
+
+@pytest.mark.covers("EVT-009", "FUL-010")
+async def test_what_is_sold_out_of_other_pools_by_then_goes_back_as_money(office: Office):
+    event, [kind] = await office.on_sale({"supply": {"capacity": 3}})
+    house = {"label": "House", "capacity": 2, "idempotencyKey": "house"}
+    event = office.stage.fine(await office.stage.ask("POST", f"/{event['eventId']}/pools", house), 201)
+    order = await office.order(event, (kind, 2))
+    payment = await office.begin(order)
+    await swept(office, order)
+    shared = [event["sharedPools"][0]["pool"]["poolId"]]
+    office.stage.fine(await office.stage.revise(event, kind, sharedPools=shared))
+    # The provider was slow to tell: its money comes when nothing is kept any more.
+    late = "UPDATE events.ticket_order SET expires_at = now() WHERE organization_id = $1"
+    await office.stage.superuser.execute(late, office.stage.organization.uuid)
+    await office.settle(payment)
+    assert (await office.find(order)).state is OrderState.RETURNED
+    assert (await office.world.payment(payment)).status is PaymentStatus.REFUNDED
+    assert (await office.pool(kind)).sold == 0, "the house would not have known"
+    returned = await facts_of(office.stage.superuser, office.stage.organization, "order.returned")
+    assert [json.loads(each["payload"])["reason"] for each in returned] == ["TYPE_MOVED"]
+    assert await office.letters(office.buyer.email) == ["order_returned"]
+
+
+@pytest.mark.covers("FUL-010", "PAY-064")
+async def test_what_is_good_for_another_session_by_then_goes_back_as_money(office: Office):
+    sessions = [{"label": each, "startsAt": soon(), "endsAt": soon(hours=2)} for each in ("Friday", "Saturday")]
+    event, [kind] = await office.on_sale({"supply": {"capacity": 3}}, schedule={"sessions": sessions})
+    friday, saturday = (each["sessionId"] for each in event["sessions"])
+    kind = office.stage.fine(await office.stage.revise(event, kind, sessions=[friday]))["ticketTypes"][0]
+    order = await office.order(event, (kind, 1))
+    payment = await office.begin(order)
+    await swept(office, order)
+    office.stage.fine(await office.stage.revise(event, kind, sessions=[saturday]))
+    late = "UPDATE events.ticket_order SET expires_at = now() WHERE organization_id = $1"
+    await office.stage.superuser.execute(late, office.stage.organization.uuid)
+    await office.settle(payment)
+    assert (await office.find(order)).state is OrderState.RETURNED
+    assert (await office.world.payment(payment)).status is PaymentStatus.REFUNDED
+    assert await office.rights(order) == []
+    assert await office.letters(office.buyer.email) == ["order_returned"]
 
 
 @pytest.mark.covers("PAY-053", "FIN-017")

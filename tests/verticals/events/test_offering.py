@@ -176,6 +176,11 @@ async def test_what_somebody_has_counts_where_it_was_taken_from(stage: Stage):
     assert (refused.status_code, refused.json()["errorCode"]) == (409, "FROZEN_BY_SALE"), "four more than the hall has"
     assert refused.json()["field"] == "shared_pools"
     stage.fine(await stage.revise(event, kind, priceMinor=3000))
+    overdue = "UPDATE stock.portion SET expires_at = now() - interval '1 second' WHERE organization_id = $1"
+    await stage.superuser.execute(overdue, stage.organization.uuid)
+    kind = (await stage.seen(event))["ticketTypes"][0]
+    refused = await stage.revise(event, kind, sharedPools=shared)
+    assert refused.json()["errorCode"] == "FROZEN_BY_SALE", "it is its buyer's until somebody else has it"
 
 
 async def test_what_is_kept_for_somebody_stays_good_for_what_they_saw(stage: Stage):

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from admitone.finance.gateways.api import Method
-from admitone.finance.payments.api import GRACE, Checkout, Payment, Status, begin
+from admitone.finance.payments.api import GRACE, Checkout, Payment, Status
+from admitone.finance.payments.commands.checkouts import begin
 from admitone.finance.payments.orders import LASTS
 from admitone.finance.sources.api import PaymentId, Source, SourceType
 from admitone.kernel.ids import IdentityId

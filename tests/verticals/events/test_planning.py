@@ -3,6 +3,7 @@
 import asyncio
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 import asyncpg
@@ -251,3 +252,44 @@ async def test_another_organisations_event_is_not_there(
         assert (refused.status_code, refused.json()["errorCode"]) == (404, "EVENT_NOT_FOUND"), (method, rest)
     rules = stage.fine(await stage.ask("GET", f"/{theirs['eventId']}/access-policy"))
     assert rules["items"] == []
+
+
+async def test_events_are_found_by_words_and_listed_either_way(stage: Stage):
+    first = await stage.drafted(about={"title": "Noite 100% Fado"})
+    last = await stage.drafted(
+        about={"title": "Samba", "venue": {"city": "Lisboa"}},
+        schedule={"startsAt": soon(days=1), "endsAt": soon(days=2)},
+    )
+
+    async def found(**asked: str) -> list[str]:
+        answer = await stage.site.get(stage.path, params=asked, headers=stage.owner.headers)
+        return [each["eventId"] for each in stage.fine(answer)["items"]]
+
+    assert await found() == [first["eventId"], last["eventId"]]
+    assert await found(order="LATEST") == [last["eventId"], first["eventId"]]
+    assert await found(text="100% fado") == [first["eventId"]]
+    assert await found(text="lisboa", order="LATEST") == [last["eventId"]]
+    assert await found(text="_") == []
+
+
+async def test_the_latest_come_page_by_page(stage: Stage):
+    wanted = [await stage.drafted(schedule={"startsAt": soon(days=day), "endsAt": soon(days=9)}) for day in range(3)]
+    seen: list[str] = []
+    cursor: dict[str, str] = {}
+    while True:
+        asked = {"order": "LATEST", "limit": "2", **cursor}
+        page = stage.fine(await stage.site.get(stage.path, params=asked, headers=stage.owner.headers))
+        seen += [each["eventId"] for each in page["items"]]
+        if page["nextCursor"] is None:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert seen == [each["eventId"] for each in reversed(wanted)]
+
+
+async def test_a_list_begins_where_somebody_wants_it_to(stage: Stage):
+    sooner = await stage.drafted()
+    later = await stage.drafted(schedule={"startsAt": soon(days=2), "endsAt": soon(days=2, hours=5)})
+    seen = stage.fine(await stage.ask("GET", f"?since={quote(soon(days=1))}"))["items"]
+    assert [each["eventId"] for each in seen] == [later["eventId"]]
+    everything = stage.fine(await stage.ask("GET"))["items"]
+    assert [each["eventId"] for each in everything] == [sooner["eventId"], later["eventId"]]

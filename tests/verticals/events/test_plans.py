@@ -89,9 +89,12 @@ EVENT_IDS, ORDERS, TYPES = ids("event", *SOME), ids("order", *SOME), ids("type",
 KEYS = f"{ids('buyer', *SOME)}, {array('text', *(f'$$key{n}$$' for n in SOME))}"
 KEPT = f"{ORDERS}, {array('integer', *('1' for _ in SOME))}, {array('timestamptz', *('now()' for _ in SOME))}, now()"
 SOON = f"now(), {FIRST}, 'infinity', now(), 50"
+OWN_UNTIL = f"'infinity', {LAST}, NULL, NULL, 50"
 ASKED = {
-    "a page of orders": Asked(reports.LIST_ORDERS, f"{EVENT}, {LAST}, {FIRST}, 50", {"ticket_order_of_event"}),
-    "a page of tickets": Asked(reports.LIST_TICKETS, f"{EVENT}, {FIRST}, {LAST}, 50", {"ticket_of_event"}),
+    "the newest orders": Asked(reports.LIST_ORDERS.newest, f"{EVENT}, {LAST}, {FIRST}, 50", {"ticket_order_of_event"}),
+    "the oldest orders": Asked(reports.LIST_ORDERS.oldest, f"{EVENT}, {LAST}, {FIRST}, 50", {"ticket_order_of_event"}),
+    "the oldest tickets": Asked(reports.LIST_TICKETS.oldest, f"{EVENT}, {FIRST}, {LAST}, 50", {"ticket_of_event"}),
+    "the newest tickets": Asked(reports.LIST_TICKETS.newest, f"{EVENT}, {FIRST}, {LAST}, 50", {"ticket_of_event"}),
     "sales by day": Asked(
         reports.SUM_SALES, f"{EVENT}, {FIRST}, {LAST}, ARRAY[{DAY}], {DAY}, 1000000", {"ticket_of_event"}
     ),
@@ -109,7 +112,8 @@ ASKED = {
     "types of events": Asked(events.FIND_TYPES_OF_EVENTS, EVENT_IDS, {"ticket_type_of_event"}),
     "policies in force": Asked(events.FIND_POLICIES, EVENT_IDS, {"event_pkey", "access_policy_pkey"}),
     "pools that are shared": Asked(planning.FIND_SHARED_POOLS, EVENT_IDS, {"shared_pool_pkey"}),
-    "an organiser's own": Asked(planning.LIST_OWN, f"now(), {FIRST}, NULL, 50", {"event_by_start"}),
+    "an organiser's own": Asked(planning.LIST_OWN.oldest, f"now(), {FIRST}, {OWN_UNTIL}", {"event_by_start"}),
+    "an organiser's latest": Asked(planning.LIST_OWN.newest, f"'-infinity', {FIRST}, {OWN_UNTIL}", {"event_by_start"}),
     "policies that were": Asked(planning.LIST_POLICIES, f"{EVENT}, 3, 50", {"access_policy_pkey"}),
     "orders": Asked(orders.FIND_ORDERS, ORDERS, {"ticket_order_pkey"}),
     "orders that are held": Asked(orders.LOCK_ORDERS.skipping, ORDERS, {"ticket_order_pkey"}),

@@ -1,5 +1,6 @@
 """What everybody sees: lists, pages and feeds, and what they must not."""
 
+import asyncio
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -226,7 +227,8 @@ async def test_the_page_shows_the_rules_that_an_order_obeys(stage: Stage):
     }
     [kind] = page["ticketTypes"]
     assert (kind["mostPerOrder"], kind["mostPerBuyer"], kind["priceMinor"]) == (4, 6, 2500)
-    assert page["organizer"] == {"organizationId": str(stage.organization), "displayName": "Clube do Porto"}
+    organizer = {"organizationId": str(stage.organization), "displayName": "Clube do Porto", "accentColor": None}
+    assert page["organizer"] == organizer
     assert not {"accessPolicy", "pool", "capacity", "sold", "firstSoldAt"} & {*page, *kind}
     stage.fine(await stage.rule(event, guestCheckoutAllowed=True))
     assert (await stage.page(event))["rules"]["guestCheckoutAllowed"] is True, "at once"
@@ -262,6 +264,27 @@ async def test_a_word_says_what_is_left_and_a_number_only_when_that_is_few(stage
     assert [each["name"] for each in archived["ticketTypes"]][-1] == "Over"
     answer = await stage.site.get(f"/api/events/{event['eventId']}")
     assert answer.headers["cache-control"] == "no-cache", "what is sold out is asked each time"
+
+
+@pytest.mark.covers("EVT-002", "EVT-014")
+async def test_those_who_look_at_the_same_moment_each_see_what_they_asked_for(stage: Stage, site: httpx.AsyncClient):
+    """Their pages are read together."""
+    hidden = {"name": "Linked", "status": "HIDDEN"}
+    night = await stage.published(about={"title": "Night"}, types=[{"supply": {"capacity": 3}}, hidden])
+    day = await stage.published(about={"title": "Day"}, types=[{"name": "Seat"}])
+    stage.fine(await stage.rule(day, mode="UNLISTED"))
+    stage.fine(await stage.put_off(day, sessions=[{"label": "Noon", "startsAt": soon(), "endsAt": soon(hours=1)}]))
+    draft = await stage.drafted()
+    link = {"ticketTypeId": night["ticketTypes"][1]["ticketTypeId"]}
+    alone = [await stage.page(night), await stage.page(night, **link), await stage.page(day)]
+    looks = [(night, {}), (night, link), (day, {}), (day, link), (draft, {})] * 8
+    answers = await asyncio.gather(
+        *(site.get(f"/api/events/{event['eventId']}", params=query) for event, query in looks)
+    )
+    assert [each.status_code for each in answers] == [200, 200, 200, 200, 404] * 8
+    assert [each.json() for each in answers if each.status_code == 200] == [*alone, alone[2]] * 8
+    told = [(each["title"], each["rules"]["mode"], len(each["sessions"]), len(each["ticketTypes"])) for each in alone]
+    assert told == [("Night", "PUBLIC", 0, 1), ("Night", "PUBLIC", 0, 2), ("Day", "UNLISTED", 1, 1)]
 
 
 async def test_who_looked_before_is_sent_only_what_changed(stage: Stage):

@@ -498,3 +498,40 @@ async def test_seats_of_a_draft_are_not_there(stage: Stage):
     kind = draft["ticketTypes"][0]["ticketTypeId"]
     answer = await stage.site.get(f"/api/events/{draft['eventId']}/ticket-types/{kind}/seats")
     assert (answer.status_code, answer.json()["errorCode"]) == (404, "EVENT_NOT_FOUND")
+
+
+# -- What each day brought
+
+
+async def test_what_a_day_brought_is_what_the_ledger_says_of_its_payments(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(reporting, "MOST_AT_ONCE", 2)
+    event, [kind] = await office.on_sale({"priceMinor": 2500})
+    other, [elsewhere] = await office.on_sale({})
+    payments = [await office.begin(await office.order(event, (kind, 2))) for _ in range(3)]
+    for each in payments:
+        await office.settle(each)
+    await office.settle(await office.begin(await office.order(other, (elsewhere, 1))))
+    await refund(office, payments[0], (kind, 1))
+
+    answer = await get(office, event, "net")
+    [day] = answer["days"]
+    assert (day["payments"], day["chargedMinor"], day["refundedMinor"]) == (3, 15000, 2500)
+    assert day["netMinor"] == sum((await nets(office, *payments)).values())
+    assert (answer["currency"], answer["isComplete"]) == ("EUR", True)
+    assert day["day"] == answer["until"]
+    assert (await get(office, event, "net", until="2020-01-01"))["days"] == []
+
+    monkeypatch.setattr(reporting, "FARTHEST", 1)
+    assert (await get(office, event, "net"))["isComplete"] is False
+
+
+async def test_what_was_earned_is_not_for_everybody_who_sees_events(office: Office, stage: Stage):
+    event, _ = await office.on_sale()
+    viewer = await a_member(stage.database, stage.organization, MemberRole.VIEWER)
+    path = f"{stage.path}/{event['eventId']}/net"
+    assert (await stage.site.get(path, headers=viewer.headers)).status_code == 403
+    stranger = {**event, "eventId": str(EventId.new())}
+    answer = await stage.site.get(f"{stage.path}/{stranger['eventId']}/net", headers=stage.owner.headers)
+    assert answer.json()["errorCode"] == "EVENT_NOT_FOUND"

@@ -157,7 +157,7 @@ def _row(
         epoch=token.epoch if token else None,
         refers_to=repeats.checkin if repeats else None,
         lease_id=None,
-        scan_key=None,
+        scan_key=scan.key,
         correlation_id=scan.caller.correlation_id,
     )
 

@@ -53,15 +53,15 @@ async def find_strayed(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, li
 
 
 async def _moves(tx: Tx, rights: Iterable[Entitlement], callers: Mapping[PaymentId, Caller]) -> list[Move]:
-    statuses = await payments.find_statuses(tx, callers)
-    back = await refunds.find_gone_back(tx, statuses)
+    paid = await payments.find_payments(tx, callers)
+    back = await refunds.find_gone_back(tx, paid)
     of_payment: dict[PaymentId | None, dict[EntitlementId, Entitlement]] = {}
     for each in rights:
         of_payment.setdefault(each.payment_id, {})[each.id] = each
     moves: list[Move | None] = []
-    for own, status in statuses.items():
+    for own, payment in paid.items():
         own_rights = of_payment.get(own, {})
-        taken = taken_by_money([*own_rights.values()], status, back[own])
+        taken = taken_by_money([*own_rights.values()], payment, back[own])
         moves += [_move(callers[own], own_rights[each], why, tx) for each, why in taken.items()]
     return [each for each in moves if each is not None]
 

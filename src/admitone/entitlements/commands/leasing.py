@@ -3,7 +3,8 @@
 Promise (ENT-030 to ENT-032): a device lets in by its list for so many entries, two hours at most and half an hour
 without having been in touch. What it let in is recorded when it is back, once, whatever is sent twice; what it would
 have refused, had it known, is an incident that somebody sees, and never an error that is lost. Whoever came in used
-their right, however late we hear of it.
+their right, however late we hear of it. What a device had asked for before, under the same key, and was let in without
+its hearing of it, is that entry and no other.
 """
 
 from collections.abc import Sequence
@@ -147,7 +148,8 @@ async def synchronise(tx: Tx, syncs: Sequence[Sync]) -> list[Synced | Refusal]:
     )
     # As at the door: whether a code is good is known once its right is held.
     tokens = await token_store.find_by_digests(tx, tokens)
-    book = Book(tx, leases, tokens, dict(rights))
+    asked = await lease_store.find_asked(tx, rights, keys)
+    book = Book(tx, leases, tokens, dict(rights), asked)
     outcomes: dict[int, Synced] = {}
     for position, each in enumerate(syncs):
         if each in own:
@@ -169,9 +171,11 @@ class Book:
         leases: dict[LeaseId, Lease],
         tokens: dict[bytes, Token],
         rights: dict[EntitlementId, Entitlement],
+        asked: dict[tuple[EntitlementId, str, str], Known],
     ) -> None:
         self._tx = tx
         self._tokens = tokens
+        self._asked = asked
         self.leases = leases
         self.rights = rights
         self.rows: list[Checkin] = []
@@ -181,17 +185,22 @@ class Book:
         recorded: list[Recorded] = []
         before = self.leases[sync.lease]
         for scan in sorted(sync.let_in, key=lambda each: each.at):
-            said = known.get((sync.lease.uuid, scan.key))
+            said = known.get((sync.lease.uuid, scan.key)) or self._let_in_already(sync, scan)
             if said is None:
                 row = self._record(sync, before, scan)
                 known[sync.lease.uuid, scan.key] = Known(row.id, row.admitted, row.reason_code)
-            recorded.append(_recorded(scan.key, known[sync.lease.uuid, scan.key], replayed=said is not None))
+            recorded.append(_recorded(scan.key, said or known[sync.lease.uuid, scan.key], replayed=said is not None))
         # Whoever was away for too long was away: its lease ended then, and it fetches a new list.
         expires_at = before.expires_at if self._tx.now <= before.good_until else before.good_until
         self.leases[sync.lease] = msgspec.structs.replace(
             self.leases[sync.lease], synced_at=self._tx.now, expires_at=expires_at
         )
         return Synced(self.leases[sync.lease], tuple(recorded))
+
+    def _let_in_already(self, sync: Sync, scan: LetIn) -> Known | None:
+        """The device asked under this key, was let in, and did not hear of it: its list then let in the same person."""
+        token = self._tokens.get(scan.digest)
+        return self._asked.get((token.entitlement, sync.device, scan.key)) if token else None
 
     def _record(self, sync: Sync, before: Lease, scan: LetIn) -> Checkin:
         token = self._tokens.get(scan.digest)

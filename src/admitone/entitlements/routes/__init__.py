@@ -1,10 +1,11 @@
 """Entitlements at the edge."""
 
-from admitone.entitlements.routes import doors, exporting, lists, live, scanners, venue, wallet, why
+from admitone.entitlements.routes import doors, exporting, frames, lists, live, scanners, venue, wallet, why
 from admitone.kernel import figures
 
 CONTRACTS = (
     *doors.CONTRACTS,
+    *frames.CONTRACTS,
     *venue.CONTRACTS,
     *live.CONTRACTS,
     *lists.CONTRACTS,
@@ -14,4 +15,4 @@ CONTRACTS = (
     *wallet.CONTRACTS,
 )
 PERMISSIONS = doors.PERMISSIONS
-LIMITS = (*figures.SCANS_PER_DEVICE, lists.SEARCHES_PER_PERSON, *wallet.LIMITS)
+LIMITS = (*figures.SCANS_PER_DEVICE, lists.SEARCHES_PER_PERSON, *frames.LIMITS, *wallet.LIMITS)

@@ -151,7 +151,7 @@ consume_code = contract(
 @consume_code.serves
 async def scan(call: Call, request: ConsumeRequest) -> VerdictAnswer:
     place = Place(request.event_id, request.session_id, request.gate, await _device(call))
-    shown = Scan(call.caller, place, digest=digest_of(request.qr_payload))
+    shown = Scan(call.caller, place, digest=digest_of(request.qr_payload), key=request.idempotency_key)
     return VerdictAnswer.of(await _ask(call, shown), call)
 
 

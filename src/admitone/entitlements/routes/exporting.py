@@ -15,10 +15,10 @@ from admitone.entitlements.model import Checkin, CheckinId, Entitlement, Entitle
 from admitone.entitlements.routes.doors import CHECKIN_RW, DoorId, contract
 from admitone.entitlements.routes.live import EventRequest, looking
 from admitone.entitlements.store.lists import FIRST, LAST, Entries, Wanted, list_log, list_rights
-from admitone.finance.ledger.api import row_of
 from admitone.foundation.identity.api import Profile, list_profiles
 from admitone.kernel.contracts import Call, Example, ReasonCode, Stream, Wire, Writes
 from admitone.kernel.ids import IdentityId
+from admitone.kernel.tables import row_of
 
 ROWS: Final = 1_000
 

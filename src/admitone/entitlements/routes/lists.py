@@ -33,10 +33,10 @@ from admitone.kernel.contracts import (
     PageRequest,
     Wire,
     cursor_of,
-    page_of,
 )
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.limits import Limit, Per
+from admitone.kernel.statements import ListOrder
 
 SEARCHES_PER_PERSON: Final = Limit("checkin.searches_per_person", 60, 60, Per.IDENTITY)
 """Enough for a door, too few to carry the list away."""
@@ -118,6 +118,7 @@ class RightsRequest(PageRequest, kw_only=True):
     used: bool | None = None
     search: Search = ""
     """The beginning of a right's id, the id of what it came from, or a part of the label."""
+    order: ListOrder = ListOrder.OLDEST
 
     @property
     def wanted(self) -> Wanted:
@@ -150,9 +151,9 @@ rights = looking(
 
 @rights.serves
 async def see_rights(call: Call, request: RightsRequest) -> Page[RightAnswer]:
-    (after,) = request.after(tuple[UUID]) or (FIRST,)
-    found = await call.read(list_rights, request.wanted, after, request.limit + 1)
-    return page_of([RightAnswer.of(each) for each in found], request.limit, lambda each: (each.entitlement_id.uuid,))
+    (place,) = request.after(tuple[UUID]) or (None,)
+    found = await call.read(list_rights, request.wanted, place, request.limit + 1, request.order)
+    return request.page([RightAnswer.of(each) for each in found], key=lambda each: (each.entitlement_id.uuid,))
 
 
 # -- The log
@@ -230,6 +231,7 @@ class LogRequest(PageRequest, kw_only=True):
     result: Happened | None = None
     gate: Gate | None = None
     device: Scanner | None = None
+    order: ListOrder = ListOrder.NEWEST
 
     @property
     def wanted(self) -> Entries:
@@ -238,7 +240,7 @@ class LogRequest(PageRequest, kw_only=True):
 
 log = looking(
     "C03.LOG",
-    "What happened at the doors of an event, also what was refused, the newest first.",
+    "What happened at the doors of an event, also what was refused, the newest first unless the oldest are asked for.",
     get="/api/org/{organizationId}/checkin/events/{eventId}/log",
     takes=LogRequest,
     gives=Page[LoggedAnswer],
@@ -254,9 +256,9 @@ log = looking(
 
 @log.serves
 async def see_log(call: Call, request: LogRequest) -> Page[LoggedAnswer]:
-    (before,) = request.after(tuple[UUID]) or (LAST,)
-    found = await call.read(list_log, request.wanted, before, request.limit + 1)
-    return page_of([LoggedAnswer.of(each) for each in found], request.limit, lambda each: (each.checkin_id.uuid,))
+    (place,) = request.after(tuple[UUID]) or (None,)
+    found = await call.read(list_log, request.wanted, place, request.limit + 1, request.order)
+    return request.page([LoggedAnswer.of(each) for each in found], key=lambda each: (each.checkin_id.uuid,))
 
 
 # -- People

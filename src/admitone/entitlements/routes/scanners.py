@@ -9,7 +9,7 @@ from admitone.entitlements import policy
 from admitone.entitlements.commands.watching import Opening, open_scanners
 from admitone.entitlements.routes.doors import CHECKIN_RW, DoorId, Scanner, contract
 from admitone.entitlements.routes.live import BEGINNING, EventRequest, looking, per_mille
-from admitone.entitlements.store.scanners import Remembered, Used, list_scanners, sum_by_device
+from admitone.entitlements.store.scanners import Remembered, Used, find_closed, list_scanners, sum_by_device
 from admitone.kernel.contracts import Call, Count, Example, Instant, ReasonCode, Wire
 from admitone.kernel.db import Tx
 
@@ -112,6 +112,41 @@ def _answer(known: Known) -> ScannerAnswer:
     )
 
 
+# -- This very scanner
+
+
+class OwnScannerAnswer(Wire):
+    device_id: str | None
+    """None: it is known by the person who holds it."""
+    closed: bool
+
+
+own_scanner = contract(
+    "C03.SCANNER",
+    "Whether the caller may let people in here, and whether the scanner in their hand is closed.",
+    get="/api/org/{organizationId}/checkin/events/{eventId}/scanner",
+    consumers=("web",),
+    permission=CHECKIN_RW,
+    takes=EventRequest,
+    gives=OwnScannerAnswer,
+    order_key="none",
+    examples=(
+        Example(
+            "Ready",
+            takes=EventRequest(event_id="evt-1"),
+            gives=OwnScannerAnswer(device_id="north-1", closed=False),
+        ),
+    ),
+)
+
+
+@own_scanner.serves
+async def see_own_scanner(call: Call, request: EventRequest) -> OwnScannerAnswer:
+    device = call.caller.device
+    closed = await call.read(find_closed, {(request.event_id, device or str(call.identity))})
+    return OwnScannerAnswer(device_id=device, closed=bool(closed))
+
+
 class OpenRequest(Wire):
     event_id: DoorId
     device_id: Scanner
@@ -143,4 +178,4 @@ async def open_scanner(call: Call, request: OpenRequest) -> None:
     await call.batch(open_scanners, Opening(call.caller, request.event_id, request.device_id, request.reason_code))
 
 
-CONTRACTS: Final = (scanners, open_again)
+CONTRACTS: Final = (scanners, own_scanner, open_again)

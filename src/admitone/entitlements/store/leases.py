@@ -94,10 +94,21 @@ WRITE_LEASES = """
 """
 
 
-# Of rights that are good, codes that are: what may be let in without asking (ENT-030, U-52).
+# Of rights that are good, codes that are: what may be let in without asking (ENT-030, U-52). Also of those that were
+# used, for a door says when and where.
 LIST_CODES = """
-    SELECT e.id, e.label, e.session_id, e.valid_from, e.valid_until, e.max_entries - e.entries AS entries_left,
-           e.reentry_minutes, e.last_entry_at,
+    SELECT e.id, e.label, e.session_id, e.valid_from, e.valid_until,
+           greatest(e.max_entries - e.entries, 0) AS entries_left, e.reentry_minutes, e.last_entry_at,
+           CASE WHEN e.entries > 0
+                THEN (SELECT c.gate
+                        FROM entitlements.checkin AS c
+                       WHERE c.organization_id = e.organization_id
+                         AND c.entitlement_id = e.id
+                         AND c.admitted
+                         AND c.at = e.last_entry_at
+                       ORDER BY c.id DESC
+                       LIMIT 1)
+           END AS last_gate,
            ARRAY(SELECT t.digest
                    FROM entitlements.token AS t
                   WHERE t.organization_id = e.organization_id
@@ -113,7 +124,6 @@ LIST_CODES = """
        AND e.status = 'ACTIVE'
        AND e.offline_allowed
        AND e.valid_until > $5
-       AND e.entries < e.max_entries
        AND e.methods && ARRAY['QR_TICKET', 'QR_REGISTRATION', 'QR_BOOKING']
        AND ($4::text IS NULL OR e.session_id IS NULL OR e.session_id = $4)
      ORDER BY e.id
@@ -127,6 +137,18 @@ FIND_SYNCED = """
      WHERE organization_id = $1
        AND lease_id = ANY($2::uuid[])
        AND scan_key = ANY($3::text[])
+"""
+
+
+# What a device asked for and the server let in; whether the device heard of it is not known here. A right has few.
+FIND_ASKED = """
+    SELECT entitlement_id, device, scan_key, id, admitted, reason_code
+      FROM entitlements.checkin
+     WHERE organization_id = $1
+       AND entitlement_id = ANY($2::uuid[])
+       AND lease_id IS NULL
+       AND scan_key = ANY($3::text[])
+       AND admitted
 """
 
 
@@ -167,6 +189,19 @@ async def find_synced(tx: Tx, leases: Collection[LeaseId], keys: Collection[str]
     """What was recorded before, by lease and the device's own key."""
     rows = await tx.fetch(FIND_SYNCED, sorted(each.uuid for each in leases), sorted({*keys}))
     return {(row["lease_id"], row["scan_key"]): Known(row["id"], row["admitted"], row["reason_code"]) for row in rows}
+
+
+async def find_asked(
+    tx: Tx, rights: Collection[EntitlementId], keys: Collection[str]
+) -> dict[tuple[EntitlementId, str, str], Known]:
+    """Entries that were asked for, by their right, device and the device's own key."""
+    rows = await tx.fetch(FIND_ASKED, sorted(each.uuid for each in rights), sorted({*keys}))
+    return {
+        (EntitlementId(row["entitlement_id"]), row["device"], row["scan_key"]): Known(
+            row["id"], row["admitted"], row["reason_code"]
+        )
+        for row in rows
+    }
 
 
 def lease_of(row: Record) -> Lease:

@@ -12,6 +12,7 @@ from admitone.entitlements.store.entitlements import COLUMNS, entitlement_of
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Tx
 from admitone.kernel.ids import IdentityId
+from admitone.kernel.statements import BothWays, ListOrder, plain
 
 FIRST: Final = UUID(int=0)
 LAST: Final = UUID(int=2**128 - 1)
@@ -52,21 +53,24 @@ class Entries(msgspec.Struct, frozen=True):
 # By event and id together, which one index alone has, and by the event, whose predicate it is: of those that look
 # equally good, as all do while nobody has counted the rows, the planner would take the key's, and read all of the
 # organisation's.
-LIST_RIGHTS = f"""
+LIST_RIGHTS = BothWays(
+    f"""
     SELECT {COLUMNS}
       FROM entitlements.entitlement
      WHERE organization_id = $1
        AND event_id >= $2
        AND (event_id, id) > ($2, $3)
-       AND (event_id, id) >= ($2, $4)
-       AND (event_id, id) <= ($2, $5)
-       AND ($6::text IS NULL OR status = $6)
-       AND ($7::text IS NULL OR session_id = $7)
-       AND ($8::boolean IS NULL OR (entries > 0) = $8)
-       AND ($9 = '' OR source_id = $9 OR strpos(lower(label), lower($9)) > 0)
-     ORDER BY event_id, id
-     LIMIT $10
+       AND (event_id, id) < ($2, $4)
+       AND (event_id, id) >= ($2, $5)
+       AND (event_id, id) <= ($2, $6)
+       AND ($7::text IS NULL OR status = $7)
+       AND ($8::text IS NULL OR session_id = $8)
+       AND ($9::boolean IS NULL OR (entries > 0) = $9)
+       AND ($10 = '' OR source_id = $10 OR strpos({plain("label")}, {plain("$10")}) > 0)
+     ORDER BY event_id {{way}}, id {{way}}
+     LIMIT $11
 """  # noqa: S608, of constants
+)
 
 
 # What was not taken back, piece by piece: what has no number is one by itself. In the order of its index, which an
@@ -86,22 +90,25 @@ SUM_PIECES = """
 """
 
 
-LIST_LOG = f"""
+LIST_LOG = BothWays(
+    f"""
     SELECT {CHECKIN_COLUMNS}
       FROM entitlements.checkin
      WHERE organization_id = $1
        AND event_id >= $2
-       AND (event_id, id) < ($2, $3)
-       AND ($4::text IS NULL
-            OR $4 = CASE WHEN action = 'UNDO' THEN 'undone'
+       AND (event_id, id) > ($2, $3)
+       AND (event_id, id) < ($2, $4)
+       AND ($5::text IS NULL
+            OR $5 = CASE WHEN action = 'UNDO' THEN 'undone'
                          WHEN admitted THEN 'admitted'
                          WHEN reason_code = 'CHECKIN_DUPLICATE' THEN 'duplicate'
                          ELSE 'denied' END)
-       AND ($5::text IS NULL OR gate = $5)
-       AND ($6::text IS NULL OR device = $6)
-     ORDER BY event_id DESC, id DESC
-     LIMIT $7
+       AND ($6::text IS NULL OR gate = $6)
+       AND ($7::text IS NULL OR device = $7)
+     ORDER BY event_id {{way}}, id {{way}}
+     LIMIT $8
 """  # noqa: S608, of constants
+)
 
 
 LIST_OWNERS = """
@@ -129,12 +136,13 @@ LIST_OF_OWNERS = f"""
 """  # noqa: S608, of constants
 
 
-async def list_rights(tx: Tx, wanted: Wanted, after: UUID, most: int) -> list[Entitlement]:
-    """In the order in which they were granted."""
-    status = wanted.status.value if wanted.status else None
-    rows = await tx.fetch(
-        LIST_RIGHTS, wanted.event, after, *wanted.ids, status, wanted.session, wanted.used, wanted.words, most
-    )
+async def list_rights(
+    tx: Tx, wanted: Wanted, place: UUID | None, most: int, order: ListOrder = ListOrder.OLDEST
+) -> list[Entitlement]:
+    """By when they were granted."""
+    stretch = (*order.ids(place), *wanted.ids)
+    which = wanted.status.value if wanted.status else None, wanted.session, wanted.used, wanted.words
+    rows = await tx.fetch(LIST_RIGHTS.first(order), wanted.event, *stretch, *which, most)
     return [entitlement_of(row) for row in rows]
 
 
@@ -144,10 +152,13 @@ async def sum_pieces(tx: Tx, event: str) -> list[Pieces]:
     return [Pieces(row["line_key"], PaymentId(row["payment_id"]), row["pieces"]) for row in rows]
 
 
-async def list_log(tx: Tx, wanted: Entries, before: UUID, most: int) -> list[Checkin]:
-    """The newest first."""
+async def list_log(
+    tx: Tx, wanted: Entries, place: UUID | None, most: int, order: ListOrder = ListOrder.NEWEST
+) -> list[Checkin]:
+    """By when they were written down."""
     values = wanted.counted_as, wanted.gate, wanted.device
-    return [checkin_of(row) for row in await tx.fetch(LIST_LOG, wanted.event, before, *values, most)]
+    rows = await tx.fetch(LIST_LOG.first(order), wanted.event, *order.ids(place), *values, most)
+    return [checkin_of(row) for row in rows]
 
 
 async def list_owners(tx: Tx, event: str, after: UUID, most: int) -> list[tuple[UUID, IdentityId]]:

@@ -8,7 +8,7 @@ from admitone.finance.disputes.policy import drafted
 from admitone.finance.disputes.port import EVIDENCE
 from admitone.finance.payments import api as payments
 from admitone.finance.payments.api import Payment
-from admitone.finance.pricing.api import Priced, Snapshot, Tampered
+from admitone.finance.pricing.api import Snapshot, Tampered
 from admitone.kernel.db import Tx
 
 
@@ -42,6 +42,6 @@ async def _draft(tx: Tx, case: Case) -> Texts:
 
 def _snapshot(payment: Payment) -> Snapshot | None:
     try:
-        return Priced.read(payment.snapshot, payment.snapshot_hash).snapshot
+        return payment.price
     except Tampered:  # Sales tell somebody.
         return None

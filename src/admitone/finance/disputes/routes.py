@@ -32,6 +32,7 @@ from admitone.kernel.contracts import (
 )
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import Scope
+from admitone.kernel.statements import ListOrder
 
 FINANCE_DISPUTES_R: Final = "FINANCE_DISPUTES_R"
 FINANCE_DISPUTES_RW: Final = "FINANCE_DISPUTES_RW"
@@ -127,6 +128,7 @@ class EvidenceAnswer(Wire):
 
 class CasesRequest(PageRequest):
     state: State | None = None
+    order: ListOrder = ListOrder.NEWEST
 
 
 class OneRequest(Wire):
@@ -199,9 +201,9 @@ cases = Contract(
 
 @cases.serves
 async def show_cases(call: Call, request: CasesRequest) -> Page[CaseAnswer]:
-    (before,) = request.after(tuple[UUID]) or (store.LAST,)
-    found = await call.read(store.list_cases, before, request.state, request.limit + 1)
-    return _page(found, request.limit)
+    (place,) = request.after(tuple[UUID]) or (None,)
+    found = await call.read(store.list_cases, place, request.state, request.limit + 1, request.order)
+    return request.page([CaseAnswer.of(each) for each in found], key=lambda each: (each.dispute_id.uuid,))
 
 
 def _page(found: list[Case], limit: int) -> Page[CaseAnswer]:

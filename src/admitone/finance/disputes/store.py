@@ -22,11 +22,10 @@ from admitone.finance.sources.api import PaymentId
 from admitone.kernel.crypto import KEYRING, Place
 from admitone.kernel.db import Overtaken, PlatformTx, Record, Tx
 from admitone.kernel.ids import IdentityId, OrganizationId
-from admitone.kernel.statements import Insert, Lock, columns
+from admitone.kernel.statements import BothWays, Insert, ListOrder, Lock, columns
 
 MOST_STEPS: Final = 500
 FIRST: Final = UUID(int=0)
-LAST: Final = UUID(int=2**128 - 1)
 
 COLUMNS: Final = """id, organization_id, city_code, payment_id, provider, reference, state, reason, amount_minor,
            currency, fee_minor, opened_at, due_at, told_at, assignee_id, evidence, filed, submission, submitted_at,
@@ -94,25 +93,31 @@ FIND_OF_PAYMENTS = """
 """
 
 
-LIST_CASES = f"""
+LIST_CASES = BothWays(
+    f"""
     SELECT {COLUMNS}
       FROM disputes.dispute
      WHERE organization_id = $1
-       AND id < $2
-     ORDER BY id DESC
-     LIMIT $3
-"""  # noqa: S608, of constants
-
-
-LIST_CASES_IN = f"""
-    SELECT {COLUMNS}
-      FROM disputes.dispute
-     WHERE organization_id = $1
-       AND id < $2
-       AND state = $3
-     ORDER BY id DESC
+       AND id > $2
+       AND id < $3
+     ORDER BY id {{way}}
      LIMIT $4
 """  # noqa: S608, of constants
+)
+
+
+LIST_CASES_IN = BothWays(
+    f"""
+    SELECT {COLUMNS}
+      FROM disputes.dispute
+     WHERE organization_id = $1
+       AND id > $2
+       AND id < $3
+       AND state = $4
+     ORDER BY id {{way}}
+     LIMIT $5
+"""  # noqa: S608, of constants
+)
 
 
 LIST_EVERYWHERE = f"""
@@ -307,11 +312,13 @@ async def find_case(tx: Tx, dispute: DisputeId) -> Case | None:
     return _case(row) if row else None
 
 
-async def list_cases(tx: Tx, before: UUID, state: State | None, limit: int) -> list[Case]:
-    """The newest first."""
+async def list_cases(
+    tx: Tx, place: UUID | None, state: State | None, limit: int, order: ListOrder = ListOrder.NEWEST
+) -> list[Case]:
+    stretch = order.ids(place)
     if state is None:
-        return [_case(row) for row in await tx.fetch(LIST_CASES, before, limit)]
-    return [_case(row) for row in await tx.fetch(LIST_CASES_IN, before, state.value, limit)]
+        return [_case(row) for row in await tx.fetch(LIST_CASES.first(order), *stretch, limit)]
+    return [_case(row) for row in await tx.fetch(LIST_CASES_IN.first(order), *stretch, state.value, limit)]
 
 
 async def list_everywhere(tx: PlatformTx, state: State, after: UUID, limit: int) -> list[Case]:

@@ -1,9 +1,10 @@
 """The door for other packages: post, and ask."""
 
 from admitone.finance.ledger.clearing import Uncleared, UnclearedPage, list_uncleared, list_uncleared_by_reference
-from admitone.finance.ledger.exporting import BEGINNING, Form, export_end, export_page, headings, row_of
+from admitone.finance.ledger.exporting import BEGINNING, Form, export_end, export_page, headings
 from admitone.finance.ledger.model import (
     CHART,
+    OWN_ACCOUNTS,
     POSITION,
     Account,
     AccountClass,
@@ -11,6 +12,7 @@ from admitone.finance.ledger.model import (
     EntryType,
     Event,
     Holding,
+    OwnAccount,
     PlannedTransfer,
     Posted,
     Posting,
@@ -63,6 +65,7 @@ from admitone.finance.ledger.weighing import (
 __all__ = (
     "BEGINNING",
     "CHART",
+    "OWN_ACCOUNTS",
     "POSITION",
     "Account",
     "AccountClass",
@@ -82,6 +85,7 @@ __all__ = (
     "Likeness",
     "Name",
     "NoSuchTemplate",
+    "OwnAccount",
     "Placed",
     "PlacedPage",
     "PlannedTransfer",
@@ -124,7 +128,6 @@ __all__ = (
     "roll",
     "roll_everybody",
     "roll_out",
-    "row_of",
     "statement",
     "trial_balance",
     "verify_chain",

@@ -5,11 +5,9 @@ is a formula to whoever opens it. What is exported is everything under the seals
 order: a prefix of the ledger (FIN-008), whatever is posted meanwhile. What was posted a moment ago comes with the next.
 """
 
-import csv
-import io
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -19,6 +17,7 @@ from admitone.finance.ledger.projections import Entry, JournalLine
 from admitone.finance.ledger.store import projections as store
 from admitone.finance.ledger.store.seals import find_last_seal, list_members_until
 from admitone.kernel.db import Tx
+from admitone.kernel.tables import row_of
 
 TRANSFERS: Final = 1_000
 """In one page of an export."""
@@ -26,7 +25,6 @@ FIRST: Final = UUID(int=0)
 Place = tuple[int, int]
 """Under which seal, and where there."""
 BEGINNING: Final[Place] = (0, 0)
-FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Form(StrEnum):
@@ -79,20 +77,3 @@ async def export_page(
         lines = sorted(shown, key=lambda line: order[line.transfer_id])
     text = "".join(row_of(msgspec.structs.astuple(line)) for line in lines)
     return ExportPage(text, len(members), (members[-1].seal, members[-1].ordinal))
-
-
-def row_of(values: Sequence[Any]) -> str:
-    written = io.StringIO()
-    csv.writer(written).writerow([_cell(value) for value in values])
-    return written.getvalue()
-
-
-def _cell(value: Any) -> str:
-    """A spreadsheet takes text that begins like this for a formula, and would run what somebody chose as a reference;
-    a number of ours may begin with a minus."""
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, dict):
-        return msgspec.json.encode(value).decode()
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(FORMULA) else text

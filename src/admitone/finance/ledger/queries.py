@@ -11,10 +11,11 @@ from admitone.finance.ledger import policy
 from admitone.finance.ledger.model import CHART, Account, AccountClass, Balance, EntryType, Holding, Transfer
 from admitone.finance.ledger.store import balances as balance_store
 from admitone.finance.ledger.store import transfers as transfer_store
-from admitone.finance.ledger.store.transfers import END, Place
+from admitone.finance.ledger.store.transfers import BEGINNING, END, Place
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Tx
 from admitone.kernel.money import Currency, Money
+from admitone.kernel.statements import ListOrder
 
 MOST_TRANSFERS: Final = 10_000
 MOST_BALANCES: Final = 1_000
@@ -102,10 +103,17 @@ async def count_transfers(tx: Tx) -> int:
     return await transfer_store.sum_transfers(tx)
 
 
-async def statement(tx: Tx, holding: Holding, before: Place = END, limit: int = 100) -> list[Transfer]:
-    """What went through an account for a payee, the newest first. As quick for the first page of ten million as of
+async def statement(
+    tx: Tx,
+    holding: Holding,
+    before: Place = END,
+    limit: int = 100,
+    after: Place = BEGINNING,
+    order: ListOrder = ListOrder.NEWEST,
+) -> list[Transfer]:
+    """What went through an account for a payee between two places. As quick for the first page of ten million as of
     ten."""
-    return await transfer_store.list_statement(tx, holding, before, limit)
+    return await transfer_store.list_statement(tx, holding, after, before, limit, order)
 
 
 async def trial_balance(tx: Tx) -> list[TrialBalance]:

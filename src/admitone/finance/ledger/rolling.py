@@ -8,6 +8,7 @@ however many have something open and whatever becomes of one of them.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Final
 from uuid import UUID
@@ -127,16 +128,26 @@ async def _everybody(database: Database, start: UUID) -> AsyncIterator[Organizat
 @errand("ledger.roll", lane=Lane("ledger", places=1), seconds=120)
 async def roll_for_a_minute(desk: Desk, firing: Delivered[Firing]) -> None:  # noqa: ARG001
     """By schedule, every minute. A schedule is no finer than that, and open deltas make every balance dearer to read,
-    so it stays for nearly all of its minute and looks again a second after it found nothing."""
+    so it stays for nearly all of its minute and looks again a second after it found nothing. A worker that is told to
+    stop does not wait for it."""
     loop = asyncio.get_running_loop()
     end = loop.time() + MINUTE_SECONDS
+
+    def is_over() -> bool:
+        return loop.time() >= end or desk.closing.is_set()
+
     failures: ExceptionGroup[Exception] | None = None
-    while loop.time() < end:
+    while not is_over():
         try:
-            gone = await roll_everybody(desk.database, HERE, lambda: loop.time() >= end)
+            gone = await roll_everybody(desk.database, HERE, is_over)
         except ExceptionGroup as failed:  # One that cannot be rolled does not take the minute from the others.
             failures, gone = failed, 0
         if not gone:
-            await asyncio.sleep(PAUSE_SECONDS)
+            await _pause(desk)
     if failures:
         raise failures
+
+
+async def _pause(desk: Desk) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(desk.closing.wait(), PAUSE_SECONDS)

@@ -22,7 +22,9 @@ from admitone.finance.ledger.model import (
 )
 from admitone.finance.ledger.projections import Entry
 from admitone.finance.ledger.store import projections as projection_store
-from admitone.finance.ledger.store.transfers import END
+from admitone.finance.ledger.store.seals import find_transfers
+from admitone.finance.ledger.store.transfers import BEGINNING as START
+from admitone.finance.ledger.store.transfers import END, Place
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.contracts import (
     Audience,
@@ -37,7 +39,9 @@ from admitone.kernel.contracts import (
     Writes,
     page_of,
 )
+from admitone.kernel.errors import NotFound
 from admitone.kernel.money import Currency
+from admitone.kernel.statements import ListOrder
 
 FINANCE_LEDGER_R: Final = "FINANCE_LEDGER_R"
 
@@ -165,6 +169,16 @@ class StatementRequest(PageRequest, kw_only=True):
     account: OwnAccount
     currency: Currency
     payee: UUID | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+    """Posted before then."""
+    order: ListOrder = ListOrder.NEWEST
+
+    def stretch(self) -> tuple[Place, Place]:
+        """After which and before which place of the statement the next lines stand."""
+        first = (self.since, FIRST) if self.since else START
+        last = (self.until, FIRST) if self.until else END
+        return self.order.between(self.after(tuple[datetime, UUID]), first, last)
 
 
 class StatementLine(Wire):
@@ -208,7 +222,7 @@ statement = Contract(
     version="1.0.0",
     owner="ledger",
     consumers=("web",),
-    summary="What went through an account, the newest first.",
+    summary="What went through an account, the newest first unless the oldest are asked for.",
     get="/api/org/{organizationId}/finance/ledger/statement",
     takes=StatementRequest,
     gives=Page[StatementLine],
@@ -248,10 +262,10 @@ statement = Contract(
 async def see_statement(call: Call, request: StatementRequest) -> Page[StatementLine]:
     account = Account(request.account)
     holding = Holding(account, payee_of(call, request.payee), request.currency)
-    before = request.after(tuple[datetime, UUID]) or END
-    found = await call.read(queries.statement, holding, before, request.limit + 1)
+    after, before = request.stretch()
+    found = await call.read(queries.statement, holding, before, request.limit + 1, after, request.order)
     lines = [StatementLine.of(transfer, account) for transfer in found]
-    return page_of(lines, request.limit, key=lambda line: (line.posted_at, line.transfer.uuid))
+    return request.page(lines, key=lambda line: (line.posted_at, line.transfer.uuid))
 
 
 class EntriesRequest(PageRequest, kw_only=True):
@@ -341,6 +355,87 @@ async def see_entries(call: Call, request: EntriesRequest) -> Page[LedgerEntryAn
     return page_of(answers, request.limit, key=lambda each: (each.id.uuid, each.account))
 
 
+class TransferNotFound(NotFound):
+    """There is no such transfer in your books."""
+
+    code = "TRANSFER_NOT_FOUND"
+
+
+class TransferRequest(Wire):
+    transfer: TransferId
+
+
+class TransferAnswer(Wire):
+    """The posting itself: from the credited account to the debited one."""
+
+    transfer: TransferId
+    transaction: UUID
+    entry_type: EntryType
+    event: Event
+    debit_account: Account
+    credit_account: Account
+    amount_minor: int
+    currency: Currency
+    payee: UUID
+    payment: PaymentId | None
+    source_type: str | None
+    source_id: str | None
+    cause: str
+    reference: str | None
+    correlation_id: UUID
+    posted_at: Instant
+
+    @classmethod
+    def of(cls, transfer: Transfer) -> "TransferAnswer":
+        return cls(
+            transfer=transfer.id,
+            transaction=transfer.transaction_id,
+            payee=transfer.payee_id,
+            payment=transfer.payment_id,
+            cause=transfer.causation_id,
+            **{name: getattr(transfer, name) for name in AS_POSTED},
+        )
+
+
+AS_POSTED: Final = (
+    "entry_type",
+    "event",
+    "debit_account",
+    "credit_account",
+    "amount_minor",
+    "currency",
+    "source_type",
+    "source_id",
+    "reference",
+    "correlation_id",
+    "posted_at",
+)
+
+one_transfer = Contract(
+    id="LEDGER.06",
+    version="1.0.0",
+    owner="ledger",
+    consumers=("web",),
+    summary="One transfer of an account that is the organisation's business, as it was posted.",
+    get="/api/org/{organizationId}/finance/ledger/transfers/{transfer}",
+    takes=TransferRequest,
+    gives=TransferAnswer,
+    refuses=(TransferNotFound,),
+    audience=Audience.ORGANIZATION,
+    permission=FINANCE_LEDGER_R,
+    order_key="none",
+    examples=(Example("another's", takes=TransferRequest(transfer=SOME_TRANSFER), refuses=TransferNotFound()),),
+)
+
+
+@one_transfer.serves
+async def see_transfer(call: Call, request: TransferRequest) -> TransferAnswer:
+    found = (await call.read(find_transfers, [request.transfer.uuid])).get(request.transfer.uuid)
+    if found is None or OWN_ACCOUNTS.isdisjoint({found.debit_account, found.credit_account}):
+        raise TransferNotFound
+    return TransferAnswer.of(found)
+
+
 class ExportRequest(Wire):
     form: Form
 
@@ -374,4 +469,4 @@ async def _csv(call: Call, form: Form) -> AsyncIterator[str]:
         yield page.text
 
 
-CONTRACTS: Final = (list_balances, balance_as_of, statement, entries, export)
+CONTRACTS: Final = (list_balances, balance_as_of, statement, entries, one_transfer, export)

@@ -113,12 +113,13 @@ _OWN: Final[dict[tuple[Event, Flow], tuple[Leg, ...]]] = {
         Leg(E.CHARGEBACK_PLATFORM_FEE_REVERSAL, COMR, ORG, "fee"),
         Leg(E.CHARGEBACK_GROSS, ORG, DSP, "gross"),
     ),
-    # -- Campaigns, paid before: C1 to C3
+    # -- Campaigns, paid before: C1 to C3; what goes back is no income any more: C5
     (Event.CAPTURED, Flow.CAMPAIGN): (
         Leg(E.CAMPAIGN_PREPAYMENT, MA, DEF, "gross"),
         Leg(E.UNAPPLIED_RECEIPT, MA, SUS, "surplus"),
     ),
     (Event.CAMPAIGN_EARNED, Flow.CAMPAIGN): (Leg(E.CAMPAIGN_EARNED, DEF, CPR, "earned"),),
+    (Event.CAMPAIGN_UNEARNED, Flow.CAMPAIGN): (Leg(E.CAMPAIGN_UNEARNED, CPR, DEF, "unearned"),),
     (Event.REFUND_ACCRUED, Flow.CAMPAIGN): (Leg(E.CAMPAIGN_REFUND, DEF, REF, "gross"),),
     (Event.REFUND_FAILED, Flow.CAMPAIGN): (Leg(E.CAMPAIGN_REFUND_MIRROR, REF, DEF, "gross"),),
     (Event.DISPUTE_LOST, Flow.CAMPAIGN): (Leg(E.CAMPAIGN_CHARGEBACK, DEF, DSP, "gross"),),

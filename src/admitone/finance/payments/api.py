@@ -1,7 +1,8 @@
 """The door for other packages: what happened to payments is recorded here, and asked here."""
 
 from admitone.finance.payments.asking import CHARGE_DISPUTED, Clerk, refusal_of
-from admitone.finance.payments.commands.accounts import change_accounts
+from admitone.finance.payments.commands.accounts import Opened, Opening, change_accounts, keep_accounts, open_accounts
+from admitone.finance.payments.commands.answers import Answer, take_answers
 from admitone.finance.payments.commands.checkouts import Begun, begin
 from admitone.finance.payments.commands.commissions import Commission, hold_commissions, keep_commissions
 from admitone.finance.payments.commands.dues import Due, Fallen, fall_due
@@ -28,9 +29,11 @@ from admitone.finance.payments.model import (
     PAID,
     AccountTold,
     Checkout,
+    GatewayIntent,
     KnownAccount,
     Owner,
     Payment,
+    Reason,
     Recorded,
     RefundState,
     Scenario,
@@ -39,8 +42,9 @@ from admitone.finance.payments.model import (
     is_paid,
 )
 from admitone.finance.payments.orders import GRACE
-from admitone.finance.payments.paying import begin_to_pay, go_on
+from admitone.finance.payments.paying import give_up, try_to_pay
 from admitone.finance.payments.queries import ToldDispute, find_disputes
+from admitone.finance.payments.secrets import status_secret
 from admitone.finance.payments.store.accounts import find_accounts
 from admitone.finance.payments.store.payments import (
     count_payments,
@@ -53,8 +57,8 @@ from admitone.finance.payments.store.payments import (
 )
 from admitone.finance.payments.store.references import Belonging, put_refs
 from admitone.finance.payments.store.references import find_refs as find_owners
-from admitone.finance.payments.store.subjects import count_of_subject, find_paid, list_of_subject
-from admitone.finance.payments.wires import CheckoutAnswer
+from admitone.finance.payments.store.subjects import count_of_subject, find_paid, hold_subjects, list_of_subject
+from admitone.finance.payments.wires import CheckoutAnswer, WhyNotPaid
 
 __all__ = (
     "CHARGE_DISPUTED",
@@ -63,6 +67,7 @@ __all__ = (
     "OPEN",
     "PAID",
     "AccountTold",
+    "Answer",
     "Begun",
     "Belonging",
     "Checkout",
@@ -72,13 +77,17 @@ __all__ = (
     "Due",
     "Fallen",
     "FreeUncounted",
+    "GatewayIntent",
     "KnownAccount",
     "NotRefundable",
     "OfferEnded",
+    "Opened",
+    "Opening",
     "Owner",
     "Payment",
     "PaymentNotFound",
     "PlannedRefund",
+    "Reason",
     "Recorded",
     "RefundState",
     "RefundTooMuch",
@@ -89,11 +98,11 @@ __all__ = (
     "Status",
     "Told",
     "ToldDispute",
+    "WhyNotPaid",
     "ask_about_pix",
     "ask_for_fees",
     "begin",
     "begin_refunds",
-    "begin_to_pay",
     "change_accounts",
     "count_of_subject",
     "count_payments",
@@ -106,15 +115,21 @@ __all__ = (
     "find_payments",
     "find_statuses",
     "find_through",
-    "go_on",
+    "give_up",
     "hold_commissions",
+    "hold_subjects",
     "is_paid",
+    "keep_accounts",
     "keep_commissions",
     "list_of_subject",
     "list_payments",
     "lock_payments",
+    "open_accounts",
     "plan_refunds",
     "put_refs",
     "record",
     "refusal_of",
+    "status_secret",
+    "take_answers",
+    "try_to_pay",
 )

@@ -217,20 +217,24 @@ class Clerk:
     async def open(self, case: Case, caller: Caller) -> tuple[Recorded, Charge]:
         """Ask for the charge that a payment began with. Raises what keeps it from being known, or from being."""
         assert case.opening is not None
-        failpoints.reach("payments.before_asking")
-        said = await self._heard(
-            case.payment, case.gateway.open_charge(charge_order(case.payment, case.opening, caller))
-        )
-        match said:
-            case NotSent(refusal=refusal):
-                raise refusal
-            case Unknown():
-                raise OutcomeUnknown
+        said = await self.order(case.payment, case.opening, caller)
         answer = Answer(caller, case.payment.id, case.opening, said)
         recorded: Recorded = await self._submit(take_answers, case.payment.organization, answer)
         if isinstance(said, Refused):
             raise GatewayRefused(reason=said.code)
         return recorded, said
+
+    async def order(self, payment: Payment, opening: GatewayIntent, caller: Caller) -> Charge | Refused:
+        """Ask for it, and leave it to the caller to write down what was said."""
+        failpoints.reach("payments.before_asking")
+        gateway = Case(payment, (opening,)).gateway
+        said = await self._heard(payment, gateway.open_charge(charge_order(payment, opening, caller)))
+        match said:
+            case NotSent(refusal=refusal):
+                raise refusal
+            case Unknown():
+                raise OutcomeUnknown
+        return said
 
     async def complete(self, organization: OrganizationId, payment: PaymentId, caller: Caller) -> None:
         """Find out what became of a charge that we asked for and heard nothing of. Raises while it is not known."""

@@ -17,6 +17,7 @@ from admitone.finance.gateways.api import (
     ProviderFact,
     Ref,
 )
+from admitone.finance.pricing.api import Priced, Snapshot
 from admitone.finance.sources.api import SOURCE_TYPES, Flow, Manner, PaymentId, SettlementModel, Source
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import Caller
@@ -249,6 +250,11 @@ class Payment(msgspec.Struct, frozen=True):
     @property
     def manner(self) -> Manner:
         return SOURCE_TYPES[self.source.type]
+
+    @property
+    def price(self) -> Snapshot:
+        """As it was priced, or `Tampered`."""
+        return Priced.read(self.snapshot, self.snapshot_hash).snapshot
 
 
 REMEMBERED: Final = timedelta(hours=1)

@@ -6,15 +6,17 @@ intent to ask it was committed; what it did not answer is unknown, and said to b
 
 import msgspec
 
+from admitone.finance.gateways.api import FactKind
 from admitone.finance.payments import errors
 from admitone.finance.payments.asking import Case, Clerk
 from admitone.finance.payments.commands.checkouts import Begun, begin
 from admitone.finance.payments.free import count_free, note_denied
-from admitone.finance.payments.model import Checkout, IntentState, Way
+from admitone.finance.payments.model import CLOSABLE, Checkout, IntentState, Payment, Way
 from admitone.finance.payments.secrets import status_secret
 from admitone.finance.payments.ways import unseal, way_of
-from admitone.finance.payments.wires import CheckoutAnswer, checkout_answer
+from admitone.finance.payments.wires import CheckoutAnswer, WhyNotPaid, checkout_answer
 from admitone.kernel.contracts import Call
+from admitone.kernel.errors import OutcomeUnknown, Refusal
 from admitone.kernel.scope import Scope
 
 
@@ -35,6 +37,16 @@ async def begin_for_nothing(call: Call, checkout: Checkout, scope: Scope, free: 
         raise
 
 
+async def try_to_pay(call: Call, checkout: Checkout, scope: Scope) -> tuple[CheckoutAnswer | None, WhyNotPaid | None]:
+    """For whoever has placed what is to be paid, which stands either way: how they pay, or why they cannot yet."""
+    try:
+        return await go_on(call, await begin_to_pay(call, checkout, scope)), None
+    except OutcomeUnknown:
+        raise
+    except Refusal as refusal:
+        return None, WhyNotPaid(error_code=refusal.code, message=call.words.say(refusal.message()))
+
+
 async def go_on(call: Call, begun: Begun) -> CheckoutAnswer:
     """How the buyer pays: what the provider said, now or when it was asked before."""
     if begun.intent is None:
@@ -47,3 +59,15 @@ async def go_on(call: Call, begun: Begun) -> CheckoutAnswer:
     recorded, charge = await Clerk.of(call).open(Case(begun.payment, (begun.intent,)), call.caller)
     now = msgspec.structs.replace(begun.payment, status=recorded.status)
     return checkout_answer(now, way_of(charge), status_secret(now))
+
+
+async def give_up(call: Call, payment: Payment) -> None:
+    """Close what is not to be paid any more; if its provider says that it was paid, or a bank has yet to answer, it
+    stands so."""
+    if payment.status not in CLOSABLE or payment.provider is None:
+        return
+    # What could not be asked is unknown: whoever sees to it finds out, and closes it in time.
+    try:
+        await Clerk.of(call).close(payment.organization, payment.id, FactKind.CANCELLED, call.caller)
+    except (errors.GatewayRefused, errors.ProviderUnanswered) as trouble:
+        raise OutcomeUnknown from trouble

@@ -126,6 +126,8 @@ class Happened:
     def made(self) -> dict[str, RecordedFact]:
         """Which refunds at the provider are ours, by its own ids. Where it does not say which order made one, it is
         ours if it is as much as one of ours: the same money goes back either way."""
+        if not self.begun:
+            return {}
         told: dict[str, RecordedFact] = {}
         for fact in sorted(self.of(*REFUNDS), key=lambda fact: fact.ordinal):
             if fact.reference not in told or fact.order:

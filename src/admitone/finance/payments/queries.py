@@ -7,13 +7,15 @@ import msgspec
 
 from admitone.finance.gateways.api import Provider
 from admitone.finance.ledger import api as ledger
-from admitone.finance.payments.model import KnownAccount, Payment, RecordedFact
+from admitone.finance.payments.model import IntentAction, IntentState, KnownAccount, Payment, RecordedFact, Way
 from admitone.finance.payments.onboarding import missing_of
 from admitone.finance.payments.policy import Happened
+from admitone.finance.payments.store import intents
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store.accounts import find_accounts
 from admitone.finance.payments.store.facts import find_facts
 from admitone.finance.payments.store.standing import find_hold
+from admitone.finance.payments.ways import unseal
 from admitone.finance.sources.api import PaymentId
 from admitone.foundation.organizations import api as organizations
 from admitone.kernel.db import IdentityTx, Tx
@@ -90,6 +92,16 @@ async def find_standing(tx: Tx, provider: Provider | None, livemode: bool) -> St
     known = await find_accounts(tx)
     account = known.get((provider, livemode)) if provider else None
     return Standing(missing, account, await find_hold(tx))
+
+
+async def find_way(tx: Tx, payment: Payment) -> Way:
+    """How its buyer goes on, as far as its provider has answered."""
+    opening = [
+        each
+        for each in (await intents.find_intents(tx, [payment.id]))[payment.id]
+        if each.action is IntentAction.OPEN and each.state is IntentState.DONE
+    ]
+    return unseal(payment.organization, opening[0]) if opening else Way()
 
 
 async def find_own(tx: IdentityTx, payment: PaymentId) -> Payment | None:

@@ -1,8 +1,9 @@
 """The secret by which whoever began a payment asks how it stands, and may give it up, without signing in.
 
 Promise: it says in clear whose the payment is, is made anew from the payment's id whenever it is needed, and is stored
-nowhere. Whoever has it learns where that payment stands, and may cancel it while nobody has paid; nothing else. It
-belongs in the header `x-status-secret`: what stands in an address is written down by everything on its way.
+nowhere. Whoever has it learns where that payment stands, and may go on with it or cancel it while nobody has paid;
+nothing else. It belongs in the header `x-status-secret`: what stands in an address is written down by everything on
+its way.
 """
 
 from admitone.finance.payments.model import Payment

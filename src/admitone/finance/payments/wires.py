@@ -25,6 +25,13 @@ class Pix(Wire):
     expires_at: Instant
 
 
+class WhyNotPaid(Wire):
+    """What is to be paid stands, and another try may."""
+
+    error_code: str
+    message: str
+
+
 class CheckoutAnswer(Wire):
     """Where a payment stands and how the buyer goes on. `status` is one of FIN-050's; `state` is ours, which has
     more."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from admitone.finance.ledger.api import row_of
 from admitone.finance.payouts.statements import Line, Statement
 from admitone.kernel.money import Money
+from admitone.kernel.tables import row_of
 from admitone.kernel.words import Words
 
 if TYPE_CHECKING:

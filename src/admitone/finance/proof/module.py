@@ -1,13 +1,13 @@
 """The manifest of the proof."""
 
-from admitone.finance.proof import pages, proving, routes
+from admitone.finance.proof import proving, routes
 from admitone.finance.proof.facts import ProofWanted
 from admitone.kernel.jobs import Schedule, Subscription
 from admitone.kernel.manifest import Module, Table, TableClass
 
 MODULE = Module(
     name="proof",
-    contracts=(*routes.CONTRACTS, *pages.CONTRACTS),
+    contracts=routes.CONTRACTS,
     tables=(Table("verdict", TableClass.TENANT),),
     permissions=(routes.FINANCE_PROOF_R, routes.PLATFORM_PROOF_R),
     limits=(routes.RECOMPUTED,),

@@ -1,12 +1,12 @@
 """The proof at the edge: recomputed on demand, the latest verdicts, and over all organisations."""
 
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from admitone.finance.ledger import api as ledger
 from admitone.finance.proof import store
-from admitone.finance.proof.model import Both, Check, Difference, Figures, Finding, Noted, Overall, Total, Verdict, Word
+from admitone.finance.proof.model import Both, Check, Difference, Figures, Finding, Noted, Total, Verdict, Word
 from admitone.finance.proof.proving import ACROSS, Prover, want
 from admitone.finance.proof.store import START, Place
 from admitone.kernel.contracts import (
@@ -144,7 +144,7 @@ latest = Contract(
 
 @recompute.serves
 async def prove_now(call: Call) -> ProofAnswer:
-    queued = await prove_or_queue(call)
+    queued = await _prove_or_queue(call)
     return ProofAnswer(verdicts=await _verdicts(call), queued=queued)
 
 
@@ -153,7 +153,7 @@ async def see_latest(call: Call) -> ProofAnswer:
     return ProofAnswer(verdicts=await _verdicts(call), queued=False)
 
 
-async def prove_or_queue(call: Call) -> bool:
+async def _prove_or_queue(call: Call) -> bool:
     """Whether it was left to a worker."""
     assert call.organization is not None
     if await call.read(ledger.count_transfers) > AT_ONCE:
@@ -196,50 +196,47 @@ class OverallAnswer(Page[VerdictAnswer]):
     """Debits and credits of all organisations together, by currency."""
 
 
-overall = Contract(
-    id="PROOF.03",
-    version="1.0.0",
-    owner="proof",
-    consumers=("operations",),
-    summary="All organisations' verdicts, red ones first, and what they sum up to.",
-    get="/api/internal/proof",
-    takes=PageRequest,
-    gives=OverallAnswer,
-    audience=Audience.INTERNAL,
-    order_key="severity, organizationId, check",
-    examples=(
-        Example(
-            "one of three is red",
-            takes=PageRequest(limit=1),
-            gives=OverallAnswer(
-                items=[SOME_VERDICT],
-                next_cursor=None,
-                totals=[TotalAnswer(check=Check.TRIAL_BALANCE, green=2, red=1, unknown=0, differing=1, oldest_at=THEN)],
-                sides={"EUR": SidesAnswer(left_minor=30_001, right_minor=30_000)},
-            ),
-        ),
-    ),
+def _overall(number: str, path: str, **who: Any) -> Contract:
+    return Contract(
+        id=number,
+        version="1.0.0",
+        owner="proof",
+        consumers=("operations",),
+        summary="All organisations' verdicts, red ones first, and what they sum up to.",
+        get=path,
+        takes=PageRequest,
+        gives=OverallAnswer,
+        order_key="severity, organizationId, check",
+        examples=(Example("one of three is red", takes=PageRequest(limit=1), gives=ONE_OF_THREE),),
+        **who,
+    )
+
+
+ONE_OF_THREE: Final = OverallAnswer(
+    items=[SOME_VERDICT],
+    next_cursor=None,
+    totals=[TotalAnswer(check=Check.TRIAL_BALANCE, green=2, red=1, unknown=0, differing=1, oldest_at=THEN)],
+    sides={"EUR": SidesAnswer(left_minor=30_001, right_minor=30_000)},
+)
+overall = _overall("PROOF.03", "/api/internal/proof", audience=Audience.INTERNAL)
+overall_for_people = _overall(
+    "PROOF.03.ADMIN", "/api/admin/proof", audience=Audience.ADMIN, permission=PLATFORM_PROOF_R
 )
 
 
 @overall.serves
+@overall_for_people.serves
 async def see_overall(call: Call, request: PageRequest) -> OverallAnswer:
-    summed, worst, cursor = await read_overall(call, request)
+    after: Place = request.after(tuple[int, UUID, str]) or START
+    summed = await call.read(store.sum_all, scope=ACROSS)
+    found = await call.read(store.list_worst, after, request.limit + 1, scope=ACROSS)
+    shown = found[: request.limit]
     return OverallAnswer(
-        items=[VerdictAnswer.of(noted) for noted in worst],
-        next_cursor=cursor,
+        items=[VerdictAnswer.of(noted) for _, noted in shown],
+        next_cursor=cursor_of(shown[-1][0]) if len(found) > request.limit else None,
         totals=[TotalAnswer.of(total) for total in summed.totals],
         sides=SidesAnswer.all_of(summed.sides),
     )
 
 
-async def read_overall(call: Call, request: PageRequest) -> tuple[Overall, list[Noted], str | None]:
-    after: Place = request.after(tuple[int, UUID, str]) or START
-    summed = await call.read(store.sum_all, scope=ACROSS)
-    found = await call.read(store.list_worst, after, request.limit + 1, scope=ACROSS)
-    shown = found[: request.limit]
-    more = cursor_of(shown[-1][0]) if len(found) > request.limit else None
-    return summed, [noted for _, noted in shown], more
-
-
-CONTRACTS: Final = (recompute, latest, overall)
+CONTRACTS: Final = (recompute, latest, overall, overall_for_people)

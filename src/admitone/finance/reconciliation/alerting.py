@@ -117,7 +117,7 @@ async def _open_now(tx: Tx) -> tuple[dict[DifferenceClass, int], dict[str, str]]
     counted: dict[DifferenceClass, int] = {}
     for group in await store.sum_open(tx):
         counted[group.difference] = counted.get(group.difference, 0) + group.issues
-    newest = await store.list_issues(tx, IssueState.OPEN, store.LAST, 1)
+    newest = await store.list_issues(tx, IssueState.OPEN, None, 1)
     if not newest:
         return counted, {}
     found, entities = newest[0].found, {"issueId": str(newest[0].id), "reference": newest[0].found.reference}

@@ -3,7 +3,7 @@
 from admitone.finance.reconciliation.comparing.comparing import Comparison, compare
 from admitone.finance.reconciliation.comparing.streams import Look
 from admitone.finance.reconciliation.differences import Difference, DifferenceClass, differences_of
-from admitone.finance.reconciliation.model import Beginning, Run, RunId, RunState
+from admitone.finance.reconciliation.model import Beginning, IssueId, Run, RunId, RunState
 from admitone.finance.reconciliation.running import Reconciler
 
 __all__ = (
@@ -11,6 +11,7 @@ __all__ = (
     "Comparison",
     "Difference",
     "DifferenceClass",
+    "IssueId",
     "Look",
     "Reconciler",
     "Run",

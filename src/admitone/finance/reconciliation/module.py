@@ -59,6 +59,11 @@ MODULE = Module(
         Schedule("reconciliation.watch", "*/5 * * * *", errands.watch),
     ),
     alerts=RULES,
-    listed_statements=("store.watching.COUNT_LATE", "store.watching.LIST_LATE", "store.watching.COUNT_OPEN"),
+    listed_statements=(
+        "store.watching.COUNT_LATE",
+        "store.watching.LIST_LATE",
+        "store.watching.COUNT_OPEN",
+        "store.watching.LIST_WHOSE",
+    ),
     listed_indexes=("standing_by_lag", "issue_by_age"),
 )

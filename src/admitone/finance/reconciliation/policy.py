@@ -16,6 +16,7 @@ from typing import Final
 
 from admitone.finance.gateways.api import MovementKind
 from admitone.finance.ledger.api import Event, Posting, Transfer
+from admitone.finance.payments.api import Payment
 from admitone.finance.reconciliation.comparing.likeness import COMES_IN, KIND, kind_of, minor_of
 from admitone.finance.reconciliation.comparing.sums import LONGEST_REFERENCE
 from admitone.finance.reconciliation.differences import Difference, DifferenceClass
@@ -50,6 +51,12 @@ class Step(StrEnum):
     """Somebody has closed just this, and it is as it was."""
     LEAVE = "LEAVE"
     """Somebody dealt with it while we looked: the next run sees what is left."""
+
+
+def may_ask(payment: Payment) -> bool:
+    """Whether a run asks for what it misses of this payment: not for the money itself of what only a webhook says that
+    it was paid (U-51). The poller of webhooks has it told again; until then it is an issue."""
+    return payment.captured_minor > 0 or not payment.manner.told_by_webhook
 
 
 def step_of(found: Difference, known: Sequence[Issue], began: datetime) -> Step:

@@ -6,7 +6,7 @@ says why; it is audited, and stays closed for as long as the difference is the s
 """
 
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from admitone.finance.reconciliation import commands
@@ -31,6 +31,7 @@ from admitone.finance.reconciliation.model import (
 )
 from admitone.finance.reconciliation.store.issues import LAST, list_issues
 from admitone.finance.reconciliation.store.runs import list_runs
+from admitone.finance.reconciliation.store.watching import ACROSS, list_whose
 from admitone.finance.sources.api import PaymentId
 from admitone.foundation.organizations.api import OrganizationNotFound
 from admitone.kernel.contracts import (
@@ -45,14 +46,15 @@ from admitone.kernel.contracts import (
     ReasonCode,
     SignedMinor,
     Wire,
-    page_of,
 )
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId
 from admitone.kernel.scope import Scope
+from admitone.kernel.statements import ListOrder
 
 FINANCE_RECONCILIATION_R: Final = "FINANCE_RECONCILIATION_R"
 PLATFORM_RECONCILIATION_R: Final = "PLATFORM_RECONCILIATION_R"
 PLATFORM_RECONCILIATION_RW: Final = "PLATFORM_RECONCILIATION_RW"
+MOST_SHOWN: Final = 200
 SOME_ISSUE: Final = IssueId.parse("rci_0198c9a40000700080000000000000aa")
 SOME_RUN: Final = RunId.parse("rcr_0198c9a40000700080000000000000ab")
 SOME_PAYMENT: Final = PaymentId.parse("pay_0198c9a40000700080000000000000b1")
@@ -90,12 +92,14 @@ class FiguresAnswer(Wire):
     oldest_issue_at: Instant | None
 
 
-wanted = Contract(
-    id="RECON.01",
-    version="1.0.0",
-    owner="reconciliation",
-    consumers=("operations",),
-    summary="Have the ledger compared with what providers moved.",
+def _for_operators(number: str, summary: str, **more: Any) -> Contract:
+    said: dict[str, Any] = {"version": "1.0.0", "owner": "reconciliation", "consumers": ("operations",), **more}
+    return Contract(id=number, summary=summary, **said)
+
+
+wanted = _for_operators(
+    "RECON.01",
+    "Have the ledger compared with what providers moved.",
     post="/api/internal/reconcile",
     takes=ReconcileRequest,
     gives=ReconcileAnswer,
@@ -112,30 +116,55 @@ wanted = Contract(
     ),
 )
 
-figures = Contract(
-    id="RECON.02",
-    version="1.0.0",
-    owner="reconciliation",
-    consumers=("operations",),
-    summary="How far behind comparisons and events are, and what is open, over all organisations.",
-    get="/api/internal/reconciliation",
-    gives=FiguresAnswer,
-    audience=Audience.INTERNAL,
-    order_key="none",
+NOBODY_IS_LATE: Final = FiguresAnswer(
+    at=THEN, lag_seconds=0, late_organizations=0, waiting_seconds=2, open_issues=1, oldest_issue_at=THEN
+)
+
+
+def _figures(number: str, path: str, **who: Any) -> Contract:
+    return _for_operators(
+        number,
+        "How far behind comparisons and events are, and what is open, over all organisations.",
+        get=path,
+        gives=FiguresAnswer,
+        order_key="none",
+        examples=(Example("Nobody is late", gives=NOBODY_IS_LATE),),
+        **who,
+    )
+
+
+figures = _figures("RECON.02", "/api/internal/reconciliation", audience=Audience.INTERNAL)
+figures_for_people = _figures(
+    "RECON.08", "/api/admin/reconciliation", audience=Audience.ADMIN, permission=PLATFORM_RECONCILIATION_R
+)
+
+
+class WhoseAnswer(Wire):
+    organization_id: OrganizationId
+    open_issues: int
+    oldest_issue_at: Instant | None
+
+
+whose = _for_operators(
+    "RECON.09",
+    "Which organisations have open issues; whose oldest is the oldest comes first.",
+    get=f"{ADMIN_PATH}/whose",
+    gives=list[WhoseAnswer],
+    audience=Audience.ADMIN,
+    permission=PLATFORM_RECONCILIATION_R,
+    order_key="oldestIssueAt",
     examples=(
-        Example(
-            "Nobody is late",
-            gives=FiguresAnswer(
-                at=THEN,
-                lag_seconds=0,
-                late_organizations=0,
-                waiting_seconds=2,
-                open_issues=1,
-                oldest_issue_at=THEN,
-            ),
-        ),
+        Example("one", gives=[WhoseAnswer(organization_id=SOME_ORGANIZATION, open_issues=1, oldest_issue_at=THEN)]),
     ),
 )
+
+
+@whose.serves
+async def see_whose(call: Call) -> list[WhoseAnswer]:
+    found = await call.read(list_whose, MOST_SHOWN, scope=ACROSS)
+    return [
+        WhoseAnswer(organization_id=own, open_issues=each.issues, oldest_issue_at=each.oldest_at) for own, each in found
+    ]
 
 
 @wanted.serves
@@ -146,6 +175,7 @@ async def have_it_compared(call: Call, request: ReconcileRequest) -> ReconcileAn
 
 
 @figures.serves
+@figures_for_people.serves
 async def see_figures(call: Call) -> FiguresAnswer:
     seen = await measure(call.read, datetime.now(UTC))
     return FiguresAnswer(
@@ -257,7 +287,7 @@ runs = Contract(
 async def see_runs(call: Call, request: PageRequest) -> Page[RunAnswer]:
     before = request.after(tuple[UUID]) or (LAST,)
     found: list[Run] = await call.read(list_runs, *before, request.limit + 1)
-    return page_of([RunAnswer.of(each) for each in found], request.limit, key=lambda each: (each.run_id.uuid,))
+    return request.page([RunAnswer.of(each) for each in found], key=lambda each: (each.run_id.uuid,))
 
 
 # -- Issues
@@ -314,6 +344,7 @@ class IssueAnswer(Wire):
 
 class IssuesRequest(PageRequest):
     state: IssueState = IssueState.OPEN
+    order: ListOrder = ListOrder.NEWEST
 
 
 class AdminIssuesRequest(IssuesRequest, kw_only=True):
@@ -367,12 +398,9 @@ issues = Contract(
     ),
 )
 
-issues_of = Contract(
-    id="RECON.07",
-    version="1.0.0",
-    owner="reconciliation",
-    consumers=("operations",),
-    summary="What is not the same here and at a provider, of an organisation, the newest first.",
+issues_of = _for_operators(
+    "RECON.07",
+    "What is not the same here and at a provider, of an organisation, the newest first.",
     get=ADMIN_PATH,
     takes=AdminIssuesRequest,
     gives=Page[IssueAnswer],
@@ -388,12 +416,9 @@ issues_of = Contract(
     ),
 )
 
-closes = Contract(
-    id="RECON.05",
-    version="1.0.0",
-    owner="reconciliation",
-    consumers=("operations",),
-    summary="Close an issue: somebody has seen to it, and it is not opened again while it is as it is.",
+closes = _for_operators(
+    "RECON.05",
+    "Close an issue: somebody has seen to it, and it is not opened again while it is as it is.",
     post=f"{ADMIN_PATH}/{{issueId}}/close",
     takes=CloseRequest,
     gives=IssueAnswer,
@@ -415,12 +440,9 @@ closes = Contract(
     ),
 )
 
-takes = Contract(
-    id="RECON.06",
-    version="1.0.0",
-    owner="reconciliation",
-    consumers=("operations",),
-    summary="Take an issue: whoever does is the one to see to it.",
+takes = _for_operators(
+    "RECON.06",
+    "Take an issue: whoever does is the one to see to it.",
     post=f"{ADMIN_PATH}/{{issueId}}/take",
     takes=TakeRequest,
     gives=IssueAnswer,
@@ -441,17 +463,18 @@ takes = Contract(
 
 @issues.serves
 async def see_issues(call: Call, request: IssuesRequest) -> Page[IssueAnswer]:
-    before = request.after(tuple[UUID]) or (LAST,)
-    found: list[Issue] = await call.read(list_issues, request.state, *before, request.limit + 1)
-    return page_of([IssueAnswer.of(each) for each in found], request.limit, key=lambda each: (each.issue_id.uuid,))
+    return await _see(call, request)
 
 
 @issues_of.serves
 async def see_issues_of(call: Call, request: AdminIssuesRequest) -> Page[IssueAnswer]:
-    before = request.after(tuple[UUID]) or (LAST,)
-    scope = _scope(request.organization)
-    found: list[Issue] = await call.read(list_issues, request.state, *before, request.limit + 1, scope=scope)
-    return page_of([IssueAnswer.of(each) for each in found], request.limit, key=lambda each: (each.issue_id.uuid,))
+    return await _see(call, request, _scope(request.organization))
+
+
+async def _see(call: Call, request: IssuesRequest, scope: Scope | None = None) -> Page[IssueAnswer]:
+    (place,) = request.after(tuple[UUID]) or (None,)
+    found = await call.read(list_issues, request.state, place, request.limit + 1, request.order, scope=scope)
+    return request.page([IssueAnswer.of(each) for each in found], key=lambda each: (each.issue_id.uuid,))
 
 
 def _scope(organization: OrganizationId) -> Scope:
@@ -473,5 +496,5 @@ async def take_issue(call: Call, request: TakeRequest) -> IssueAnswer:
     return IssueAnswer.of(taken)
 
 
-CONTRACTS: Final = (wanted, figures, runs, issues, issues_of, closes, takes)
+CONTRACTS: Final = (wanted, figures, figures_for_people, whose, runs, issues, issues_of, closes, takes)
 PERMISSIONS: Final = (FINANCE_RECONCILIATION_R, PLATFORM_RECONCILIATION_R, PLATFORM_RECONCILIATION_RW)

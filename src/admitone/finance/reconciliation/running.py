@@ -3,8 +3,9 @@ close what does not, and tell.
 
 Promise: everything but the writing is reading, so a run that is cut off has done nothing that the next one would not.
 What a provider moved for a payment that we know, and we do not have, is asked for first: only what is still missing
-after its answer is an issue (U-31). What it moved of the platform's own balance is booked by its word. Somebody is
-woken for as long as anything differs, and no longer.
+after its answer is an issue (U-31). What only a webhook says to be paid is not asked for, and waits for it (U-51). What
+it moved of the platform's own balance is booked by its word. Somebody is woken for as long as anything differs, and no
+longer.
 """
 
 import asyncio
@@ -38,7 +39,7 @@ from admitone.finance.reconciliation.model import (
     Run,
     Settling,
 )
-from admitone.finance.reconciliation.policy import is_of, is_own
+from admitone.finance.reconciliation.policy import is_of, is_own, may_ask
 from admitone.finance.reconciliation.store.runs import find_run
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.commands import Command
@@ -107,7 +108,12 @@ class Reconciler:
             if each.difference is DifferenceClass.MISSING_HERE and each.payment
         ]
         wanted = sorted({each.payment for each in missing if each.payment})[:MOST_ASKED]
-        known = [own for chunk in _chunks(wanted) for own in await look.read(payments.find_payments, chunk)]
+        known = [
+            own
+            for chunk in _chunks(wanted)
+            for own, payment in (await look.read(payments.find_payments, chunk)).items()
+            if may_ask(payment)
+        ]
         places = asyncio.Semaphore(AT_ONCE)
 
         async def ask(payment: PaymentId) -> None:

@@ -1,6 +1,6 @@
 """The door for other packages: a vertical gives back what it could not deliver, or what was agreed."""
 
-from admitone.finance.refunds.calling_off import CalledOff, call_off, find_called_off
+from admitone.finance.refunds.calling_off import CalledOff, Survey, call_off, find_called_off, survey
 from admitone.finance.refunds.commands import request_refunds
 from admitone.finance.refunds.model import (
     CancellationId,
@@ -14,7 +14,7 @@ from admitone.finance.refunds.model import (
     RefundState,
     Request,
 )
-from admitone.finance.refunds.planning import CANCELLATION, REFUND, Asked, Cancellation
+from admitone.finance.refunds.planning import CANCELLATION, REFUND, Asked, Cancellation, RefundStep
 from admitone.finance.refunds.store import find_gone_back, find_lines, find_refunds, list_of_payment
 from admitone.finance.refunds.wires import FINANCE_REFUNDS_RW, REFUSES, RefundAnswer, reason_by_hand
 
@@ -36,7 +36,9 @@ __all__ = (
     "RefundId",
     "RefundLine",
     "RefundState",
+    "RefundStep",
     "Request",
+    "Survey",
     "call_off",
     "find_called_off",
     "find_gone_back",
@@ -45,4 +47,5 @@ __all__ = (
     "list_of_payment",
     "reason_by_hand",
     "request_refunds",
+    "survey",
 )

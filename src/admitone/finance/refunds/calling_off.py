@@ -6,7 +6,8 @@ been given back, or is with a bank, is left to the rules of every cancellation. 
 started finds all who had paid by then in it; whoever pays later is not, and is for the seller to return.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from admitone.finance.payments import api as payments
 from admitone.finance.refunds import store
 from admitone.finance.refunds.cancelling import order
 from admitone.finance.refunds.model import CancellationId, RefundState
-from admitone.finance.refunds.planning import Cancellation, plan_page
+from admitone.finance.refunds.planning import CANCELLATION, Cancellation, plan_page
 from admitone.kernel.bulk import Bulk, Progress, Step, bulk, find_by_key, start
 from admitone.kernel.db import Tx
 from admitone.kernel.jobs import Priority
@@ -24,6 +25,8 @@ from admitone.kernel.scope import Caller
 
 AT_A_TIME: Final = 250
 FIRST: Final = UUID(int=0)
+MOST_SURVEYED: Final = 80
+"""Pages of 250 payments that somebody waits for."""
 
 
 class CalledOff(msgspec.Struct, frozen=True):
@@ -32,6 +35,22 @@ class CalledOff(msgspec.Struct, frozen=True):
     work: Bulk | None
     """None: it has not begun, or was long ago."""
     refunds: Mapping[RefundState, int]
+
+
+class Survey(msgspec.Struct, frozen=True):
+    """What would go back now, and what would not."""
+
+    payments: int
+    disputed: int
+    """Of which a bank has the money."""
+    amounts: Mapping[str, int]
+    """By currency."""
+    fees: Mapping[str, int]
+    """Of the platform, which go back too."""
+    is_complete: bool
+    """Whether it is of all payments: very many are not looked at before it is done."""
+    digest: str
+    """Of each payment's part: whatever changes changes it."""
 
 
 async def _count(tx: Tx, wanted: Cancellation) -> int:
@@ -49,6 +68,26 @@ async def give_all_back(tx: Tx, step: Step[Cancellation]) -> Progress:
 
 async def call_off(tx: Tx, wanted: Cancellation, caller: Caller) -> Bulk:
     return await start(tx, give_all_back, wanted, caller, key=str(wanted.cancellation_id))
+
+
+async def survey(tx: Tx, wanted: Cancellation) -> Survey:
+    """What `call_off` would do now; nothing is done."""
+    steps = await CANCELLATION.survey(tx, wanted, MOST_SURVEYED)
+    return Survey(
+        sum(each.payments for each in steps),
+        sum(each.disputed for each in steps),
+        _by_currency([each.amounts for each in steps]),
+        _by_currency([each.fees for each in steps]),
+        len(steps) < MOST_SURVEYED,
+        CANCELLATION.digest(wanted, steps).hex(),
+    )
+
+
+def _by_currency(parts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    sums: Counter[str] = Counter()
+    for each in parts:
+        sums.update(each)
+    return dict(sums)
 
 
 async def find_called_off(tx: Tx, own: CancellationId) -> CalledOff:

@@ -15,7 +15,7 @@ from admitone.finance.payments import api as payments
 from admitone.finance.payments.api import RefundWanted
 from admitone.finance.refunds import commands, facts, store
 from admitone.finance.refunds.commands import Retry, anew
-from admitone.finance.refunds.model import CancellationId, Refund, RefundId, RefundState, Request
+from admitone.finance.refunds.model import CancellationId, Reason, Refund, RefundId, RefundState, Request
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.bulk import Progress, Step, bulk
 from admitone.kernel.db import Tx
@@ -62,24 +62,29 @@ async def order(tx: Tx, planned: Sequence[Refund], caller: Caller) -> None:
 
 
 async def _order_rest(tx: Tx, overtaken: Sequence[tuple[Refund, Caller]]) -> None:
-    """All that is left of what they were to give back; if nothing is, or a bank has it, nothing."""
+    """All that is left of what they were to give back, in their stead; if nothing is, or a bank has it, nothing."""
     await commands.request_refunds(
         tx,
         [
-            Request(caller, PaymentId(each.payment_id), anew(RefundId(each.id)), each.reason)
+            Request(caller, PaymentId(each.payment_id), anew(RefundId(each.id)), each.reason, stands_for=each.id)
             for each, caller in overtaken
         ],
     )
 
 
 async def go_on(tx: Tx, disputed: Mapping[PaymentId, Caller]) -> None:
-    """Something came of a dispute: where the money is with us again, what a cancellation could not give back goes."""
+    """Something came of a dispute: where the money is with us again, what could not be given back goes."""
     found = await payments.find_payments(tx, disputed)
     ours = [own for own, payment in found.items() if payment.status in payments.PAID]
-    theirs = [each for each in await store.find_of_payments(tx, ours) if each.cancellation_id is not None]
+    theirs = [each for each in await store.find_of_payments(tx, ours) if _goes_by_itself(each)]
     callers = {each.id: disputed[PaymentId(each.payment_id)] for each in theirs}
     await _order_rest(tx, [(each, callers[each.id]) for each in theirs if each.state is RefundState.OVERTAKEN])
     failed = [each for each in theirs if each.state is RefundState.FAILED and each.failure == payments.CHARGE_DISPUTED]
     await commands.retry_refunds(
         tx, [Retry(callers[each.id], RefundId(each.id), anew(RefundId(each.id))) for each in failed]
     )
+
+
+def _goes_by_itself(refund: Refund) -> bool:
+    """Of a cancellation, or of what was never delivered: nobody has to decide on it again."""
+    return bool(refund.cancellation_id or refund.stands_for) or refund.reason is Reason.NOT_DELIVERED

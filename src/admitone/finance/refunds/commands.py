@@ -11,7 +11,6 @@ import msgspec
 
 from admitone.finance.payments import api as payments
 from admitone.finance.payments.api import Payment, PaymentNotFound, PlannedRefund, Refunding, RefundWanted
-from admitone.finance.pricing.api import Priced
 from admitone.finance.refunds import facts, policy, store
 from admitone.finance.refunds.errors import RefundIdTaken, RefundNotFailed, RefundNotFound
 from admitone.finance.refunds.model import Gone, Refund, RefundId, RefundLine, RefundState, Request
@@ -104,7 +103,7 @@ async def _shares(
 def _share(request: Request, payment: Payment, gone: Mapping[str, Gone]) -> Share | Refusal:
     if request.amount_minor is not None:
         return Share(request.amount_minor, None)
-    snapshot = Priced.read(payment.snapshot, payment.snapshot_hash).snapshot
+    snapshot = payment.price
     if request.pieces:
         share = policy.share_of(request.refund, request.pieces, snapshot, gone)
         return share if isinstance(share, Refusal) else msgspec.structs.replace(share, at_most=request.at_most)
@@ -165,6 +164,7 @@ def _refund(tx: Tx, request: Request, payment: Payment, said: Refunding) -> Refu
         state=RefundState.PENDING,
         created_at=tx.now,
         requested_by=actor.uuid if actor else None,
+        stands_for=request.stands_for,
     )
 
 
@@ -198,7 +198,8 @@ def anew(refund: RefundId) -> RefundId:
 
 @command()
 async def retry_refunds(tx: Tx, retries: Sequence[Retry]) -> list[Refund | Refusal]:
-    """Order the same anew, under a new id; a retry of a retry is one of the last."""
+    """Order the same anew, under a new id; a retry of a retry is one of the last. Of a cancellation goes all that is
+    left by now, as with everybody else's."""
     failed = await store.find_refunds(tx, [each.refund.uuid for each in retries])
     lines = await store.find_lines(tx, failed)
     outcomes: dict[RefundId, Refund | Refusal] = {}
@@ -220,6 +221,10 @@ async def retry_refunds(tx: Tx, retries: Sequence[Retry]) -> list[Refund | Refus
 
 
 def _anew(retry: Retry, before: Refund, lines: Sequence[RefundLine]) -> Request:
+    if whole := before.stands_for or (before.id if before.cancellation_id else None):
+        return Request(
+            retry.caller, PaymentId(before.payment_id), retry.anew, before.reason, why=retry.why, stands_for=whole
+        )
     pieces = tuple(each.piece for each in lines)
     amount = None if pieces else before.amount_minor
     is_less = before.amount_minor < sum(each.amount_minor for each in lines)

@@ -110,12 +110,16 @@ class Request(msgspec.Struct, frozen=True):
     """In the words of who asks, for the trail; left out, the reason says it."""
     at_most: bool = False
     """Of pieces: less, if less is left than they cost."""
+    stands_for: UUID | None = None
+    """The refund of a cancellation that it gives back anew."""
 
 
 class GoneBack(msgspec.Struct, frozen=True):
     """Which pieces of a payment's lines went back."""
 
     gone: dict[str, Gone] = {}
+    accounted_minor: int = 0
+    """What those cost, and the pieces that are on their way. If more went back, nobody said for what."""
     whole_gone: bool = False
     """A cancellation gave all that was left of it back."""
 
@@ -138,3 +142,4 @@ class Refund(msgspec.Struct, frozen=True):
     failure: str | None = None
     requested_by: UUID | None = None
     settled_at: datetime | None = None
+    stands_for: UUID | None = None

@@ -32,7 +32,6 @@ from admitone.kernel.contracts import (
     PageRequest,
     ReasonCode,
     Wire,
-    page_of,
 )
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.plans import (
@@ -50,11 +49,12 @@ from admitone.kernel.plans import (
     make,
 )
 from admitone.kernel.scope import Scope
+from admitone.kernel.statements import ListOrder
 
 FINANCE_REFUNDS_R: Final = "FINANCE_REFUNDS_R"
 PLATFORM_REFUNDS_RW: Final = "PLATFORM_REFUNDS_RW"
 
-LAST: Final = UUID(int=2**128 - 1)
+MOST_OF_A_PAYMENT: Final = 1_000
 SOME_PAYMENT: Final = PaymentId.parse("pay_0198c9a40000700080000000000000b1")
 SOME_REFUND: Final = RefundId.parse("rfd_0198c9a40000700080000000000000b2")
 SOME_PLAN: Final = PlanId.parse("pln_0198c9a40000700080000000000000b3")
@@ -214,6 +214,58 @@ async def apply_plan(call: Call, request: ApplyRequest) -> AppliedAnswer:
 
 class RefundsRequest(PageRequest):
     state: RefundState | None = None
+    order: ListOrder = ListOrder.NEWEST
+
+
+class OneRefundRequest(Wire):
+    refund_id: RefundId
+
+
+one_refund = _contract(
+    "C02.REFUND.GET",
+    "One refund, and how far it is.",
+    get="/api/org/{organizationId}/finance/refunds/{refundId}",
+    takes=OneRefundRequest,
+    gives=RefundAnswer,
+    refuses=(errors.RefundNotFound,),
+    permission=FINANCE_REFUNDS_R,
+    verified_only=False,
+    step_up=False,
+    order_key="refundId",
+    examples=(Example("None", takes=OneRefundRequest(refund_id=SOME_REFUND), refuses=errors.RefundNotFound()),),
+)
+
+
+@one_refund.serves
+async def show_one(call: Call, request: OneRefundRequest) -> RefundAnswer:
+    found = await call.read(store.find_refunds, [request.refund_id.uuid])
+    if request.refund_id.uuid not in found:
+        raise errors.RefundNotFound
+    return RefundAnswer.of(found[request.refund_id.uuid])
+
+
+class RefundsOfRequest(Wire):
+    payment_id: PaymentId
+
+
+refunds_of = _contract(
+    "C02.REFUNDS.PAYMENT",
+    "What was given back of one payment, or tried to be, the first first.",
+    get="/api/org/{organizationId}/payments/{paymentId}/refunds",
+    takes=RefundsOfRequest,
+    gives=list[RefundAnswer],
+    permission=FINANCE_REFUNDS_R,
+    verified_only=False,
+    step_up=False,
+    order_key="refundId",
+    examples=(Example("None", takes=RefundsOfRequest(payment_id=SOME_PAYMENT), gives=[]),),
+)
+
+
+@refunds_of.serves
+async def show_of_payment(call: Call, request: RefundsOfRequest) -> list[RefundAnswer]:
+    found: list[Refund] = await call.read(store.list_of_payment, request.payment_id, MOST_OF_A_PAYMENT)
+    return [RefundAnswer.of(each) for each in found]
 
 
 def _lists(number: str, path: str) -> Contract:
@@ -238,16 +290,15 @@ refunds_too = _lists("C02.REFUNDS.ALIAS", "/api/organizacao/refunds/list")
 @refunds.serves
 @refunds_too.serves
 async def show_refunds(call: Call, request: RefundsRequest) -> Page[RefundAnswer]:
-    found: list[Refund] = await call.read(store.list_refunds, _before(request), request.state, request.limit + 1)
-    return _page(found, request)
+    return await _page(call, request)
 
 
-def _before(request: RefundsRequest) -> UUID:
-    return (request.after(tuple[UUID]) or (LAST,))[0]
-
-
-def _page(found: list[Refund], request: RefundsRequest) -> Page[RefundAnswer]:
-    return page_of([RefundAnswer.of(each) for each in found], request.limit, key=lambda each: (each.refund_id.uuid,))
+async def _page(call: Call, request: RefundsRequest, scope: Scope | None = None) -> Page[RefundAnswer]:
+    (place,) = request.after(tuple[UUID]) or (None,)
+    found: list[Refund] = await call.read(
+        store.list_refunds, place, request.state, request.limit + 1, request.order, scope=scope
+    )
+    return request.page([RefundAnswer.of(each) for each in found], key=lambda each: (each.refund_id.uuid,))
 
 
 class RetryRequest(Wire):
@@ -386,10 +437,7 @@ async def give_back_of(call: Call, request: AdminRefundRequest) -> RefundAnswer:
 @admin_refunds.serves
 async def show_refunds_of(call: Call, request: AdminRefundsRequest) -> Page[RefundAnswer]:
     scope = Scope(request.organization, "look at refunds")
-    found: list[Refund] = await call.read(
-        store.list_refunds, _before(request), request.state, request.limit + 1, scope=scope
-    )
-    return _page(found, request)
+    return await _page(call, request, scope)
 
 
 @admin_retry.serves
@@ -405,6 +453,8 @@ CONTRACTS: tuple[Any, ...] = (
     applies,
     refunds,
     refunds_too,
+    one_refund,
+    refunds_of,
     again,
     admin_refund,
     admin_refunds,

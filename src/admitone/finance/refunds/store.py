@@ -1,5 +1,6 @@
 """The statements of refunds."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -7,10 +8,10 @@ from uuid import UUID
 from admitone.finance.refunds.model import Gone, GoneBack, Reason, Refund, RefundLine, RefundState
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Record, Tx
-from admitone.kernel.statements import Insert
+from admitone.kernel.statements import BothWays, Insert, ListOrder
 
 COLUMNS = """id, payment_id, city_code, source_type, source_id, amount_minor, fee_minor, currency, reason,
-           cancellation_id, state, failure, requested_by, created_at, settled_at"""
+           cancellation_id, state, failure, requested_by, created_at, settled_at, stands_for"""
 
 
 INSERT_REFUNDS = Insert(
@@ -29,6 +30,7 @@ INSERT_REFUNDS = Insert(
         "state": "text",
         "requested_by": "uuid",
         "created_at": "timestamptz",
+        "stands_for": "uuid",
     },
 )
 
@@ -63,25 +65,31 @@ FIND_OF_PAYMENTS = f"""
 """  # noqa: S608, of constants
 
 
-LIST_REFUNDS = f"""
+LIST_REFUNDS = BothWays(
+    f"""
     SELECT {COLUMNS}
       FROM refunds.refund
      WHERE organization_id = $1
-       AND id < $2
-     ORDER BY id DESC
-     LIMIT $3
-"""  # noqa: S608, of constants
-
-
-LIST_REFUNDS_IN = f"""
-    SELECT {COLUMNS}
-      FROM refunds.refund
-     WHERE organization_id = $1
-       AND state = $3
-       AND id < $2
-     ORDER BY id DESC
+       AND id > $2
+       AND id < $3
+     ORDER BY id {{way}}
      LIMIT $4
 """  # noqa: S608, of constants
+)
+
+
+LIST_REFUNDS_IN = BothWays(
+    f"""
+    SELECT {COLUMNS}
+      FROM refunds.refund
+     WHERE organization_id = $1
+       AND state = $4
+       AND id > $2
+       AND id < $3
+     ORDER BY id {{way}}
+     LIMIT $5
+"""  # noqa: S608, of constants
+)
 
 
 LIST_OF_PAYMENT = f"""
@@ -113,12 +121,22 @@ COUNT_PLANNED = """
 """
 
 
+# Of what was ordered anew counts what became of that, the best of it.
 COUNT_BY_STATE = """
-    SELECT state, count(*) AS refunds
-      FROM refunds.refund
-     WHERE organization_id = $1
-       AND cancellation_id = $2
-     GROUP BY state
+    SELECT COALESCE(n.state, r.state) AS state, count(*) AS refunds
+      FROM refunds.refund AS r
+      LEFT JOIN LATERAL (SELECT a.state
+                           FROM refunds.refund AS a
+                          WHERE a.organization_id = $1
+                            AND a.payment_id = r.payment_id
+                            AND a.stands_for = r.id
+                            AND r.state <> 'SUCCEEDED'
+                          ORDER BY array_position(ARRAY['SUCCEEDED', 'PENDING'], a.state)
+                          LIMIT 1) AS n
+        ON true
+     WHERE r.organization_id = $1
+       AND r.cancellation_id = $2
+     GROUP BY COALESCE(n.state, r.state)
 """
 
 
@@ -135,16 +153,16 @@ FIND_GONE = """
 """
 
 
-# Those that arrived; a cancellation is for all that was left, and has no lines.
+# Those that arrived, and what the others are for; a cancellation is for all that was left, and has no lines.
 FIND_GONE_BACK = """
-    SELECT r.payment_id, l.refund_id, l.line_key, l.quantity, l.amount_minor, l.fee_minor, l.pieces
+    SELECT r.payment_id, r.state, l.refund_id, l.line_key, l.quantity, l.amount_minor, l.fee_minor, l.pieces
       FROM refunds.refund AS r
       LEFT JOIN refunds.refund_line AS l
         ON l.organization_id = r.organization_id
        AND l.refund_id = r.id
      WHERE r.organization_id = $1
        AND r.payment_id = ANY($2::uuid[])
-       AND r.state = 'SUCCEEDED'
+       AND r.state IN ('PENDING', 'SUCCEEDED')
        AND (l.line_key IS NOT NULL OR r.cancellation_id IS NOT NULL)
 """
 
@@ -183,10 +201,13 @@ async def find_of_payments(tx: Tx, payments: Collection[PaymentId]) -> list[Refu
     return [_refund(row) for row in await tx.fetch(FIND_OF_PAYMENTS, sorted({each.uuid for each in payments}))]
 
 
-async def list_refunds(tx: Tx, before: UUID, state: RefundState | None, limit: int) -> list[Refund]:
+async def list_refunds(
+    tx: Tx, place: UUID | None, state: RefundState | None, limit: int, order: ListOrder = ListOrder.NEWEST
+) -> list[Refund]:
+    stretch = order.ids(place)
     if state is None:
-        return [_refund(row) for row in await tx.fetch(LIST_REFUNDS, before, limit)]
-    return [_refund(row) for row in await tx.fetch(LIST_REFUNDS_IN, before, state.value, limit)]
+        return [_refund(row) for row in await tx.fetch(LIST_REFUNDS.first(order), *stretch, limit)]
+    return [_refund(row) for row in await tx.fetch(LIST_REFUNDS_IN.first(order), *stretch, state.value, limit)]
 
 
 async def list_of_payment(tx: Tx, payment: PaymentId, limit: int) -> list[Refund]:
@@ -225,14 +246,16 @@ def add_up(gone: dict[str, Gone], lines: Iterable[RefundLine]) -> None:
 async def find_gone_back(tx: Tx, payments: Collection[PaymentId]) -> dict[PaymentId, GoneBack]:
     """Of each, what arrived."""
     gone: dict[PaymentId, dict[str, Gone]] = {each: {} for each in payments}
+    amounts: Counter[PaymentId] = Counter()
     whole: set[PaymentId] = set()
     for row in await tx.fetch(FIND_GONE_BACK, sorted(each.uuid for each in payments)):
-        payment = PaymentId(row["payment_id"])
-        if row["line_key"] is None:
+        payment, has_arrived = PaymentId(row["payment_id"]), row["state"] == RefundState.SUCCEEDED.value
+        amounts[payment] += row["amount_minor"] or 0
+        if has_arrived and row["line_key"] is None:
             whole.add(payment)
-        else:
+        elif has_arrived:
             add_up(gone[payment], [_line(row)])
-    return {each: GoneBack(gone[each], each in whole) for each in payments}
+    return {each: GoneBack(gone[each], amounts[each], each in whole) for each in payments}
 
 
 async def find_lines(tx: Tx, refunds: Collection[UUID]) -> dict[UUID, list[RefundLine]]:

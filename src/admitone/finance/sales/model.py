@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from admitone.finance.payments.api import Payment
-from admitone.finance.pricing.api import Priced, Promotion, Snapshot
+from admitone.finance.pricing.api import Promotion, Snapshot
 from admitone.kernel.money import Money
 
 
@@ -123,7 +123,3 @@ def lines_of(payment: Payment, snapshot: Snapshot) -> Sequence[SaleLine]:
         )
         for number, item in enumerate(snapshot.line_items, start=1)
     ]
-
-
-def priced(payment: Payment) -> Snapshot:
-    return Priced.read(payment.snapshot, payment.snapshot_hash).snapshot

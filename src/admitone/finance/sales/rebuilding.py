@@ -29,7 +29,7 @@ from admitone.finance.payments.facts import (
 from admitone.finance.pricing.api import Snapshot, Tampered
 from admitone.finance.sales import store
 from admitone.finance.sales.facts import SaleUnreadable
-from admitone.finance.sales.model import is_sale, lines_of, priced, sale_of
+from admitone.finance.sales.model import is_sale, lines_of, sale_of
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.alerts import ALERTS, Above, Alert, AlertClass, AlertRule, raise_alerts
 from admitone.kernel.bulk import Progress, Step, bulk
@@ -84,7 +84,7 @@ def _prices(tx: Tx, sold: Mapping[PaymentId, Payment], caller: Caller) -> dict[P
     prices: dict[PaymentId, Snapshot] = {}
     for own, payment in sold.items():
         try:
-            prices[own] = priced(payment)
+            prices[own] = payment.price
         except Tampered:
             logger().error("sale.unreadable", paymentId=str(own))
             tx.publish(caller, SaleUnreadable(payment_id=own))

@@ -82,6 +82,9 @@ class Manner(msgspec.Struct, frozen=True):
     late_payment: LatePayment = LatePayment.AUTO_REFUND
     needs_account: bool = True
     """Whether the money, or a part of it, goes on to the organisation's own account."""
+    told_by_webhook: bool = False
+    """That it was paid is heard from its provider, and never found out by comparing books: whoever compares tells of
+    it, and its webhook comes again (U-51)."""
 
 
 SOURCE_TYPES: Final[dict[SourceType, Manner]] = {
@@ -99,6 +102,7 @@ SOURCE_TYPES: Final[dict[SourceType, Manner]] = {
         keeps_surplus=True,
         late_payment=LatePayment.MANUAL,
         needs_account=False,
+        told_by_webhook=True,
     ),
 }
 

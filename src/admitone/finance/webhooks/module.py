@@ -14,6 +14,7 @@ from admitone.kernel.manifest import Module, Privacy, Table, TableClass
 MODULE = Module(
     name="webhooks",
     contracts=(*door.CONTRACTS, *operating.CONTRACTS),
+    permissions=(operating.SEE, operating.MEND),
     tables=(
         Table(
             "receipt",

@@ -19,7 +19,7 @@ from admitone.finance.webhooks.policy import Whose
 from admitone.kernel.crypto import KEYRING, Place
 from admitone.kernel.db import PlatformTx, Record, Tx
 from admitone.kernel.ids import PLATFORM_ORGANIZATION
-from admitone.kernel.statements import Insert, columns
+from admitone.kernel.statements import BothWays, Insert, ListOrder, columns
 
 LONGEST_REASON: Final = 500
 MOST_TO_MEND: Final = 1_000
@@ -227,15 +227,16 @@ FIND_RECEIPTS = """
       FROM webhooks.receipt AS r
      WHERE r.id = ANY($2::uuid[])
 """
-LIST_RECEIPTS = """
+LIST_RECEIPTS = BothWays("""
     SELECT r.id, NULLIF(r.organization_id, $1) AS organization_id, r.source, r.external_id, r.type, r.account, r.state,
            r.reason, r.payment_id, r.round, r.correlation_id, r.received_at, r.settled_at
       FROM webhooks.receipt AS r
      WHERE r.state = $2
        AND r.id > $3
-     ORDER BY r.id
-     LIMIT $4
-"""
+       AND r.id < $4
+     ORDER BY r.id {way}
+     LIMIT $5
+""")
 LIST_TO_MEND = """
     SELECT DISTINCT ON (r.state, r.source, r.account)
            r.id, NULLIF(r.organization_id, $1) AS organization_id, r.source, r.external_id, r.type, r.account, r.state,
@@ -251,9 +252,11 @@ async def find_receipts(tx: Tx, receipts: Sequence[UUID]) -> list[Record]:
     return await tx.fetch(FIND_RECEIPTS, list(receipts))
 
 
-async def list_receipts(tx: Tx, state: ReceiptState, after: UUID | None, most: int) -> list[Record]:
-    """Oldest first, so that whoever mends begins with who has waited longest."""
-    return await tx.fetch(LIST_RECEIPTS, state.value, after or UUID(int=0), most)
+async def list_receipts(
+    tx: Tx, state: ReceiptState, place: UUID | None, most: int, order: ListOrder = ListOrder.OLDEST
+) -> list[Record]:
+    """Usually the oldest first, so that whoever mends begins with who has waited longest."""
+    return await tx.fetch(LIST_RECEIPTS.first(order), state.value, *order.ids(place), most)
 
 
 async def list_to_mend(tx: Tx) -> list[Record]:

@@ -4,7 +4,7 @@ A contract that is new business says `stoppable=True`, and by `guards` what else
 `event:evt_…`. Whoever shows such things asks `find_stops` with the same words, as `READING`.
 """
 
-from admitone.foundation.authority.errors import InvalidSession, ModuleDisabled
+from admitone.foundation.authority.errors import InvalidSession, JustRenewed, ModuleDisabled
 from admitone.foundation.authority.model import (
     ACCESS_LASTS,
     REFRESH_LASTS,
@@ -70,6 +70,7 @@ __all__ = (
     "Denial",
     "EndReason",
     "InvalidSession",
+    "JustRenewed",
     "KeyPurpose",
     "Level",
     "MemberRole",

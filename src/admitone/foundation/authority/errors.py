@@ -52,6 +52,12 @@ class InvalidSession(Unauthenticated):
     code = "INVALID_SESSION"
 
 
+class JustRenewed(InvalidSession):
+    """This session was renewed a moment ago, by another page or try of yours; go on with what that was given."""
+
+    code = "SESSION_JUST_RENEWED"
+
+
 class ExpiryOutOfRange(Invalid):
     """This must end after now, and no later than it may last."""
 

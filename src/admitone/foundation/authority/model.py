@@ -14,6 +14,8 @@ ACCESS_LASTS: Final = timedelta(minutes=15)
 REFRESH_LASTS: Final = timedelta(days=30)
 SESSION_LASTS: Final = timedelta(days=90)
 """However often it is refreshed."""
+AT_THE_SAME_MOMENT: Final = timedelta(seconds=10)
+"""Pages of one browser that wake up together renew one session each by itself; that is no theft."""
 STEP_UP_LASTS: Final = timedelta(minutes=10)
 """For so long a proof counts as recent (GAP-16)."""
 STOP_LASTS_AT_MOST: Final = timedelta(days=90)

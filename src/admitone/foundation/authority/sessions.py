@@ -1,7 +1,8 @@
 """Sessions: opened by whoever proved who they are, rotated by their refresh token, ended for good.
 
 Promise: tokens leave this module once, as text, and stand in the database as digests. A refresh token is good for one
-rotation; whoever shows a spent one is either a thief or was robbed by one, so the session ends for both.
+rotation; whoever shows a spent one is either a thief or was robbed by one, so the session ends for both. Only two pages
+of one person that renew at the same moment are neither: the slower one is refused, and nothing ends.
 """
 
 from collections.abc import Sequence
@@ -9,10 +10,11 @@ from datetime import datetime
 
 import msgspec
 
-from admitone.foundation.authority.errors import InvalidSession
+from admitone.foundation.authority.errors import InvalidSession, JustRenewed
 from admitone.foundation.authority.facts import Alarm, SecurityAlert
 from admitone.foundation.authority.model import (
     ACCESS_LASTS,
+    AT_THE_SAME_MOMENT,
     REFRESH_LASTS,
     SESSION_LASTS,
     EndReason,
@@ -88,32 +90,37 @@ async def rotate(tx: PeopleTx, refreshes: Sequence[Refresh]) -> list[Opened | Re
     """New tokens for old ones. Of two who show the same token the second has shown a spent one."""
     digests = [each.digest for each in refreshes]
     locked = await store.lock_by_refresh(tx, refreshes)
+    spent = await store.find_spent(tx, [digest for digest in digests if digest not in locked])
     rotations: dict[bytes, tuple[Rotation, Opened]] = {}
     outcomes: list[Opened | Refusal] = []
-    reused: list[tuple[Refresh, bytes]] = []
+    reused: list[tuple[Refresh, Record]] = []
     for each, digest in zip(refreshes, digests, strict=True):
-        row = locked.get(digest)
-        if digest in rotations or row is None:
-            reused.append((each, digest))
+        row, before = locked.get(digest), spent.get(digest)
+        if digest in rotations or (before and _is_at_the_same_moment(before, tx.now)):
+            outcomes.append(JustRenewed())
+        elif row is None:
             outcomes.append(InvalidSession())
+            reused += [(each, before)] if before else []
         elif row["ended_at"] or row["refresh_expires_at"] <= tx.now:
             outcomes.append(InvalidSession())
         else:
             rotations[digest] = _rotation(row, tx.now)
             outcomes.append(rotations[digest][1])
-    spent = [Spent(digest, rotation.id, tx.now) for digest, (rotation, _) in sorted(rotations.items())]
-    await store.rotate(tx, [rotation for rotation, _ in rotations.values()], spent)
+    now_spent = [Spent(digest, rotation.id, tx.now) for digest, (rotation, _) in sorted(rotations.items())]
+    await store.rotate(tx, [rotation for rotation, _ in rotations.values()], now_spent)
     await _end_reused(tx, reused)
     return outcomes
 
 
-async def _end_reused(tx: PeopleTx, reused: Sequence[tuple[Refresh, bytes]]) -> None:
-    """A token that nobody ever had ends nothing; one that is shown again and again raises one alert."""
-    known = await store.find_spent(tx, [digest for _, digest in reused])
-    ended = await store.end_each(tx, [row["session_id"] for row in known.values()], EndReason.TOKEN_REUSED)
-    for each, digest in reused:
-        row = known.get(digest)
-        if row and row["session_id"] in ended:
+def _is_at_the_same_moment(spent: Record, now: datetime) -> bool:
+    return spent["ended_at"] is None and now - spent["spent_at"] <= AT_THE_SAME_MOMENT
+
+
+async def _end_reused(tx: PeopleTx, reused: Sequence[tuple[Refresh, Record]]) -> None:
+    """One that is shown again and again raises one alert."""
+    ended = await store.end_each(tx, [row["session_id"] for _, row in reused], EndReason.TOKEN_REUSED)
+    for each, row in reused:
+        if row["session_id"] in ended:
             ended.remove(row["session_id"])
             tx.publish(
                 each.caller,

@@ -3,11 +3,11 @@ make."""
 
 from admitone.foundation.identity.commands.accounts import Expulsion, NewAccount, expel
 from admitone.foundation.identity.commands.accounts import create as create_accounts
-from admitone.foundation.identity.commands.claiming import Guest, guests, make_guests
+from admitone.foundation.identity.commands.claiming import Guest, find_guest, guests, make_guests
 from admitone.foundation.identity.commands.guest_links import GuestLink, send_guest_links
 from admitone.foundation.identity.emails import email_hashes, normalise_email
 from admitone.foundation.identity.errors import InvalidEmail, WeakPassword
-from admitone.foundation.identity.model import IdentityType, Prepared, Profile
+from admitone.foundation.identity.model import ChallengeId, IdentityType, Prepared, Profile
 from admitone.foundation.identity.passwords import hash_of, refuse_weak
 from admitone.foundation.identity.resolving import resolve
 from admitone.foundation.identity.store.people import (
@@ -20,6 +20,7 @@ from admitone.foundation.identity.store.people import (
 )
 
 __all__ = (
+    "ChallengeId",
     "Expulsion",
     "Guest",
     "GuestLink",
@@ -33,6 +34,7 @@ __all__ = (
     "email_hashes",
     "expel",
     "find_by_email",
+    "find_guest",
     "find_people",
     "guests",
     "hash_of",

@@ -52,6 +52,13 @@ class Profile(msgspec.Struct, frozen=True):
     language: Language
 
 
+class Proofs(msgspec.Struct, frozen=True):
+    """By what somebody can prove again that it is them."""
+
+    has_password: bool
+    has_authenticator: bool
+
+
 class Account(msgspec.Struct, frozen=True):
     """A user as sign-in sees one."""
 

@@ -16,6 +16,13 @@ class OrganizationExists(Conflict):
     code = "ORGANIZATION_EXISTS"
 
 
+class TeamTooLarge(Conflict):
+    """This team is too large to be put in order."""
+
+    code = "TEAM_TOO_LARGE"
+    next_step = "Read it in the order ID, page by page."
+
+
 class NotAMother(Conflict):
     """A branch has no branches of its own."""
 
@@ -41,6 +48,14 @@ class SettingsOvertaken(Conflict):
 
     code = "SETTINGS_OVERTAKEN"
     next_step = "Look at them again, and repeat the change."
+    version: int
+
+
+class ProfileOvertaken(Conflict):
+    """Somebody changed the profile meanwhile."""
+
+    code = "PROFILE_OVERTAKEN"
+    next_step = "Look at it again, and repeat the change."
     version: int
 
 

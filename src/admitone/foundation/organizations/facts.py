@@ -27,6 +27,17 @@ class SettingsChanged(Fact, frozen=True):
     settings_version: int
 
 
+class ProfileChanged(Fact, frozen=True):
+    """What strangers see of an organisation is laid out anew."""
+
+    name = "organization.profile_changed"
+    version = "1.0.0"
+    subject = ("ORGANIZATION", "organization_id")
+
+    organization_id: OrganizationId
+    layout_version: int
+
+
 class ModuleSwitched(Fact, frozen=True):
     name = "organization.module_switched"
     version = "1.0.0"

@@ -101,6 +101,8 @@ class Settings(msgspec.Struct, frozen=True):
     invoicing_software: str | None = None
     invoicing_notes: str | None = None
     invoicing_duties: tuple[InvoicingDuty, ...] = ()
+    accent_color: str | None = None
+    """Of the pages where it sells, as in #0b5c57; none, for ours."""
 
 
 CRITICAL: Final = (
@@ -116,7 +118,7 @@ CRITICAL: Final = (
     "invoicing_duties",
 )
 """Who the organisation is for the law, and how it invoices: to change these the official e-mail must be verified."""
-PLAIN: Final = ("default_currency", "time_zone", "language", "home_city")
+PLAIN: Final = ("default_currency", "time_zone", "language", "home_city", "accent_color")
 """Of these the audit trail keeps what they were; of the others, that they changed."""
 
 

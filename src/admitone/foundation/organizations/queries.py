@@ -6,11 +6,22 @@ from uuid import UUID
 import msgspec
 
 from admitone.foundation.authority import api as authority
-from admitone.foundation.authority.api import Denial, Level, Membership, membership_in
+from admitone.foundation.authority.api import Denial, Level, Membership, OrganizationModule, membership_in
 from admitone.foundation.organizations.errors import BranchNotFound
+from admitone.foundation.organizations.layout import (
+    BlockStanding,
+    LayoutVersion,
+    ProfileBlock,
+    filled_by_itself,
+    standing_of,
+)
+from admitone.foundation.organizations.model import Organization
+from admitone.foundation.organizations.port import SHOWCASES
+from admitone.foundation.organizations.store import layouts
 from admitone.foundation.organizations.store import organizations as store
 from admitone.foundation.organizations.store.organizations import Card
-from admitone.kernel.db import PlatformTx
+from admitone.foundation.usernames.api import find_own
+from admitone.kernel.db import PlatformTx, Tx
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import PeopleScope, PlatformScope, Role
 
@@ -78,3 +89,31 @@ async def list_team(
 def belongs(member: Member, level: Level) -> bool:
     """The mother lists everybody of the group, a branch those who are, or are kept from being, something there."""
     return level is Level.GROUP or member.effective is not None or member.override is not None
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """An organisation as strangers meet it, and why not more of it."""
+
+    organization: Organization
+    username: str | None
+    modules: tuple[OrganizationModule, ...]
+    """Those that are on."""
+    latest: LayoutVersion
+    standings: dict[ProfileBlock, BlockStanding]
+    """Of every block, in the order of all profiles."""
+
+    def that_are(self, standing: BlockStanding) -> list[ProfileBlock]:
+        return [block for block, each in self.standings.items() if each is standing]
+
+
+async def find_profile(tx: Tx) -> Profile:
+    organization = await store.get_organization(tx)
+    latest = await layouts.find_layout(tx)
+    switched = await authority.list_modules(tx)
+    modules = tuple(module for module in OrganizationModule if switched.get(module))
+    filled = {
+        *filled_by_itself(organization, latest.layout),
+        *[block for block, has_content in SHOWCASES().items() if await has_content(tx)],
+    }
+    standings = {block: standing_of(block, latest.layout.blocks, modules, filled) for block in ProfileBlock}
+    return Profile(organization, await find_own(tx), modules, latest, standings)

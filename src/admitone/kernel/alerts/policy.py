@@ -6,8 +6,12 @@ to its last instant: above zero for ten minutes is breached at ten minutes, and 
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Final
 
 from admitone.kernel.alerts.model import Above, Level, Sample, ShareAbove, Tally, Threshold
+
+FINENESS: Final = 500
+"""Into how many steps a window is divided at most."""
 
 
 def breached(threshold: Threshold, samples: Sequence[Sample]) -> bool:
@@ -44,4 +48,14 @@ def still_needed(threshold: Threshold, samples: Sequence[Sample]) -> Sequence[Sa
     """Those within the window, and the last one before it: that is where the window began."""
     begins = samples[-1].at - timedelta(seconds=threshold.seconds)
     before = [position for position, sample in enumerate(samples) if sample.at <= begins]
-    return samples[before[-1] :] if before else samples
+    needed = samples[before[-1] :] if before else samples
+    return _thinned(threshold, needed) if isinstance(threshold, ShareAbove) else needed
+
+
+def _thinned(threshold: ShareAbove, samples: Sequence[Sample]) -> Sequence[Sample]:
+    """Of tallies that lie close together, as seen over the whole window, the one between is needed by nobody: days are
+    remembered by as much as an hour is."""
+    closest = timedelta(seconds=threshold.seconds) / FINENESS
+    if len(samples) > 2 and samples[-1].at - samples[-3].at < closest:
+        return [*samples[:-2], samples[-1]]
+    return samples

@@ -1,16 +1,25 @@
 """What operations can ask: which alerts are open, and how the jobs are doing (PLT-022)."""
 
+import asyncio
 from datetime import datetime
+from typing import Annotated, Any
 from uuid import UUID
+
+from msgspec import Meta
 
 from admitone.kernel.alerts import store
 from admitone.kernel.alerts.figures import MEASURING, Figures, measure
 from admitone.kernel.alerts.model import ALERTS, AlertClass, AlertId, Seen
+from admitone.kernel.alerts.runbooks import find_page
 from admitone.kernel.authority import Audience
-from admitone.kernel.contracts import Call, Contract, Example, Page, PageRequest, Wire, page_of
+from admitone.kernel.contracts import Call, Contract, Example, Page, PageRequest, Wire
+from admitone.kernel.errors import NotFound
 from admitone.kernel.ids import OrganizationId
+from admitone.kernel.statements import ListOrder
 
-LAST_ID = UUID(int=2**128 - 1)
+SEE = "PLATFORM_OPERATIONS_R"
+"""For those of the platform's own people who look after it."""
+RuleName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_.]{0,99}$(?!\n)", max_length=100)]
 AN_INSTANT = datetime.fromisoformat("2026-03-01T02:00:00Z")
 AN_ALERT = AlertId.parse("alr_0198c9a40000700080000000000000aa")
 AN_ID = UUID("0198c9a4-0000-7000-8000-0000000000bb")
@@ -48,50 +57,99 @@ class AlertAnswer(Wire):
         )
 
 
-alerts = Contract(
-    id="KERNEL.ALERTS",
+SHOWN = AlertAnswer(
+    id=AN_ALERT,
+    rule="jobs.retries_exhausted",
+    alert_class=AlertClass.PAGER,
+    about="payments.capture",
+    organization=OrganizationId(AN_ID),
+    entities={"deadLetterId": str(AN_ID), "jobKind": "payments.capture"},
+    detail="1 dead letters of payments.capture",
+    link=f"https://logs.example.org/search?q={AN_ID}",
+    correlation_id=AN_ID,
+    first_seen_at=AN_INSTANT,
+    last_seen_at=AN_INSTANT,
+    times=1,
+)
+
+
+class AlertsRequest(PageRequest):
+    order: ListOrder = ListOrder.NEWEST
+
+
+def _alerts(number: str, path: str, **who: Any) -> Contract:
+    return Contract(
+        id=number,
+        version="1.0.0",
+        owner="kernel",
+        consumers=("operations",),
+        summary="Open alerts, the newest first.",
+        get=path,
+        takes=AlertsRequest,
+        gives=Page[AlertAnswer],
+        order_key="time",
+        examples=(Example("one", takes=AlertsRequest(limit=10), gives=Page(items=[SHOWN], next_cursor=None)),),
+        **who,
+    )
+
+
+alerts = _alerts("KERNEL.ALERTS", "/api/internal/alerts", audience=Audience.INTERNAL)
+alerts_for_people = _alerts("KERNEL.ALERTS.ADMIN", "/api/admin/alerts", audience=Audience.ADMIN, permission=SEE)
+
+
+@alerts.serves
+@alerts_for_people.serves
+async def list_alerts(call: Call, request: AlertsRequest) -> Page[AlertAnswer]:
+    (place,) = request.after(tuple[UUID]) or (None,)
+    seen = await call.read(store.list_open, place, request.limit + 1, request.order, scope=ALERTS)
+    return request.page([AlertAnswer.of(each) for each in seen], key=lambda answer: (answer.id.uuid,))
+
+
+class RunbookNotFound(NotFound):
+    """There is no runbook for this alert."""
+
+    code = "RUNBOOK_NOT_FOUND"
+
+
+class RunbookRequest(Wire):
+    rule: RuleName
+
+
+class RunbookAnswer(Wire):
+    rule: str
+    text: str
+    """In Markdown."""
+
+
+runbook = Contract(
+    id="KERNEL.RUNBOOK",
     version="1.0.0",
     owner="kernel",
     consumers=("operations",),
-    summary="Open alerts, the newest first.",
-    get="/api/internal/alerts",
-    takes=PageRequest,
-    gives=Page[AlertAnswer],
-    audience=Audience.INTERNAL,
-    order_key="time, newest first",
+    summary="The page to open when an alert comes.",
+    get="/api/admin/runbooks/{rule}",
+    takes=RunbookRequest,
+    gives=RunbookAnswer,
+    refuses=(RunbookNotFound,),
+    audience=Audience.ADMIN,
+    permission=SEE,
+    order_key="none",
     examples=(
         Example(
-            "one",
-            takes=PageRequest(limit=10),
-            gives=Page(
-                items=[
-                    AlertAnswer(
-                        id=AN_ALERT,
-                        rule="jobs.retries_exhausted",
-                        alert_class=AlertClass.PAGER,
-                        about="payments.capture",
-                        organization=OrganizationId(AN_ID),
-                        entities={"deadLetterId": str(AN_ID), "jobKind": "payments.capture"},
-                        detail="1 dead letters of payments.capture",
-                        link=f"https://logs.example.org/search?q={AN_ID}",
-                        correlation_id=AN_ID,
-                        first_seen_at=AN_INSTANT,
-                        last_seen_at=AN_INSTANT,
-                        times=1,
-                    )
-                ],
-                next_cursor=None,
-            ),
+            "dead letters",
+            takes=RunbookRequest(rule="jobs.dead"),
+            gives=RunbookAnswer(rule="jobs.dead", text="# Dead letters"),
         ),
     ),
 )
 
 
-@alerts.serves
-async def list_alerts(call: Call, request: PageRequest) -> Page[AlertAnswer]:
-    (before,) = request.after(tuple[UUID]) or (LAST_ID,)
-    seen = await call.read(store.list_open, before, request.limit + 1, scope=ALERTS)
-    return page_of([AlertAnswer.of(each) for each in seen], request.limit, key=lambda answer: (answer.id.uuid,))
+@runbook.serves
+async def open_runbook(call: Call, request: RunbookRequest) -> RunbookAnswer:  # noqa: ARG001, it is the same for all
+    text = await asyncio.to_thread(find_page, request.rule)
+    if text is None:
+        raise RunbookNotFound
+    return RunbookAnswer(rule=request.rule, text=text)
 
 
 class QueueAnswer(Wire):
@@ -154,37 +212,37 @@ class JobsAnswer(Wire):
         )
 
 
-jobs = Contract(
-    id="KERNEL.JOBS",
-    version="1.0.0",
-    owner="kernel",
-    consumers=("operations",),
-    summary="How many jobs wait, run, were put off or are dead, by kind and lane.",
-    get="/api/internal/jobs",
-    gives=JobsAnswer,
-    audience=Audience.INTERNAL,
-    order_key="lane, priority, kind",
-    examples=(
-        Example(
-            "busy",
-            gives=JobsAnswer(
-                at=AN_INSTANT,
-                queues=[
-                    QueueAnswer(kind="payments.capture", lane="work", state="ready", jobs=3, oldest_seconds=1.5),
-                ],
-                dead_letters=[
-                    LettersAnswer(kind="mail.send", reason="RETRIES_EXHAUSTED", letters=1, oldest_seconds=90)
-                ],
-                outbox=OutboxAnswer(pending=2, oldest_seconds=0.1, put_off=0),
-            ),
-        ),
-    ),
+BUSY = JobsAnswer(
+    at=AN_INSTANT,
+    queues=[QueueAnswer(kind="payments.capture", lane="work", state="ready", jobs=3, oldest_seconds=1.5)],
+    dead_letters=[LettersAnswer(kind="mail.send", reason="RETRIES_EXHAUSTED", letters=1, oldest_seconds=90)],
+    outbox=OutboxAnswer(pending=2, oldest_seconds=0.1, put_off=0),
 )
 
 
+def _jobs(number: str, path: str, **who: Any) -> Contract:
+    return Contract(
+        id=number,
+        version="1.0.0",
+        owner="kernel",
+        consumers=("operations",),
+        summary="How many jobs wait, run, were put off or are dead, by kind and lane.",
+        get=path,
+        gives=JobsAnswer,
+        order_key="lane, priority, kind",
+        examples=(Example("busy", gives=BUSY),),
+        **who,
+    )
+
+
+jobs = _jobs("KERNEL.JOBS", "/api/internal/jobs", audience=Audience.INTERNAL)
+jobs_for_people = _jobs("KERNEL.JOBS.ADMIN", "/api/admin/jobs", audience=Audience.ADMIN, permission=SEE)
+
+
 @jobs.serves
+@jobs_for_people.serves
 async def show_jobs(call: Call) -> JobsAnswer:
     return JobsAnswer.of(await call.read(measure, scope=MEASURING))
 
 
-CONTRACTS = (alerts, jobs)
+CONTRACTS = (alerts, alerts_for_people, runbook, jobs, jobs_for_people)

@@ -5,12 +5,13 @@ section that somebody needs at night. Production without runbooks is forbidden.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from admitone.kernel.alerts.model import AlertRule
 from admitone.kernel.config import ROOT
+from admitone.kernel.ports import Port
 
 RUNBOOKS: Final = ROOT / "docs" / "runbooks"
 SECTIONS: Final = (
@@ -21,6 +22,8 @@ SECTIONS: Final = (
     "Whom to call",
     "How to prove it is over",
 )
+RULES: Final = Port[Mapping[str, AlertRule]]("kernel.rules")
+"""The rules of every package, by their names."""
 _SECTION: Final = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
@@ -36,6 +39,12 @@ def complaints_about(rules: Iterable[AlertRule], folder: Path = RUNBOOKS) -> lis
     names = [rule.name for rule in rules]
     twins = [f"two rules are called {name}" for name in sorted({name for name in names if names.count(name) > 1})]
     return twins + [f"alert {rule.name}: {problem}" for rule in rules for problem in _about(rule, folder)]
+
+
+def find_page(name: str) -> str | None:
+    """The text of the page that this rule sends people to; others may mention it."""
+    rule = RULES().get(name)
+    return (RUNBOOKS / f"{rule.runbook}.md").read_text(encoding="utf-8") if rule else None
 
 
 def _about(rule: AlertRule, folder: Path) -> Iterator[str]:

@@ -15,7 +15,7 @@ import msgspec
 from admitone.kernel.alerts.model import AlertClass, Seen
 from admitone.kernel.db import PlatformTx, Record, Tx
 from admitone.kernel.ids import OrganizationId
-from admitone.kernel.statements import columns
+from admitone.kernel.statements import BothWays, ListOrder, columns
 
 LONGEST_DETAIL: Final = 1_900
 MOST: Final = 10_000
@@ -55,16 +55,17 @@ RESOLVE_UNSEEN = """
        AND a.resolved_at IS NULL
     RETURNING a.id, a.rule, a.class, a.subject, a.correlation_id
 """
-LIST_OPEN = """
+LIST_OPEN = BothWays("""
     SELECT id, rule, class AS alert_class, subject, concerns, entities::text AS entities, detail, link, correlation_id,
            first_seen_at, last_seen_at, times
       FROM kernel.alert
      WHERE organization_id = $1
        AND resolved_at IS NULL
-       AND id < $2
-     ORDER BY id DESC
-     LIMIT $3
-"""
+       AND id > $2
+       AND id < $3
+     ORDER BY id {way}
+     LIMIT $4
+""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,8 @@ async def resolve_unseen(tx: Tx, rules: Sequence[str], since: datetime) -> list[
     return await tx.fetch(RESOLVE_UNSEEN, list(rules), since, tx.now)
 
 
-async def list_open(tx: Tx, before: UUID, most: int) -> list[Seen]:
-    """The newest first."""
-    rows = [dict(row) for row in await tx.fetch(LIST_OPEN, before, most)]
+async def list_open(tx: Tx, place: UUID | None, most: int, order: ListOrder = ListOrder.NEWEST) -> list[Seen]:
+    rows = [dict(row) for row in await tx.fetch(LIST_OPEN.first(order), *order.ids(place), most)]
     return [Seen(**{**row, "entities": msgspec.json.decode(row["entities"], type=dict[str, str])}) for row in rows]
 
 

@@ -15,8 +15,8 @@ texts.py       names and values              observing.py     figures and log li
 """
 
 from admitone.kernel.authority import Audience
-from admitone.kernel.contracts.answering import File, Redirect, Stream
-from admitone.kernel.contracts.call import Call, Cookie
+from admitone.kernel.contracts.answering import File, Html, Packed, Redirect, Stream
+from admitone.kernel.contracts.call import Call, Cookie, Rehearsal
 from admitone.kernel.contracts.contract import Contract
 from admitone.kernel.contracts.edge import Edge, UndeclaredRefusal
 from admitone.kernel.contracts.example import Example
@@ -25,7 +25,8 @@ from admitone.kernel.contracts.incoming import Headers
 from admitone.kernel.contracts.media import Reads, Writes
 from admitone.kernel.contracts.openapi import openapi
 from admitone.kernel.contracts.paging import Cursor, Page, PageRequest, cursor_of, page_of
-from admitone.kernel.contracts.refusals import FieldError, ValidationFailed, status_of
+from admitone.kernel.contracts.refusals import FieldError, NotDoneYet, ValidationFailed, status_of
+from admitone.kernel.contracts.refusing import Looking, Reception, Sent
 from admitone.kernel.contracts.streaming import Event
 from admitone.kernel.contracts.wire import (
     Count,
@@ -53,14 +54,21 @@ __all__ = [
     "FieldError",
     "File",
     "Headers",
+    "Html",
     "IdempotencyKey",
     "Instant",
+    "Looking",
     "Minor",
+    "NotDoneYet",
+    "Packed",
     "Page",
     "PageRequest",
     "Reads",
     "ReasonCode",
+    "Reception",
     "Redirect",
+    "Rehearsal",
+    "Sent",
     "ShortText",
     "SignedMinor",
     "Stream",

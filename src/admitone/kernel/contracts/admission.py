@@ -47,7 +47,7 @@ class Admission:
         caller = Caller(None, incoming.correlation_id, None, device, incoming.address)
         if contract.audience is Audience.INTERNAL:
             refuse_outsiders(incoming, self._internal_secret)
-        elif not contract.is_safe and (contract.sets_cookies or b"authorization" not in incoming.headers):
+        elif not incoming.is_safe and (contract.sets_cookies or b"authorization" not in incoming.headers):
             # Also where no cookie counts: another site's page has no business with us (IDN-013).
             sent = any(name in contract.sets_cookies for name, _ in incoming.cookies())
             refuse_cross_site(incoming, silent_is_ours=not sent)
@@ -63,7 +63,7 @@ class Admission:
         contract = self._contract
         return Ask(
             contract.audience,
-            None if self._anonymous else credential_of(incoming, contract, self._session_cookie),
+            None if self._anonymous else credential_of(incoming, self._session_cookie),
             organization,
             contract.permission,
             contract.gate,

@@ -5,7 +5,7 @@ idempotency key and correlation id, and is waited for no longer than the contrac
 runs even when nobody waits any more.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -18,14 +18,14 @@ from admitone.kernel.contracts.contract import Contract
 from admitone.kernel.contracts.incoming import Headers, Incoming
 from admitone.kernel.contracts.wire import to_canonical
 from admitone.kernel.db import Database, WritingScope
-from admitone.kernel.errors import OutcomeUnknown, Unavailable
+from admitone.kernel.errors import OutcomeUnknown, Refusal, Unavailable
 from admitone.kernel.idempotency import Keyed
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.limits import Hit
 from admitone.kernel.patience import Patience
 from admitone.kernel.polls import Polls, Question
 from admitone.kernel.scope import Caller, IdentityScope, PeopleScope, PlatformScope, Scope
-from admitone.kernel.words import Language, Words, choose
+from admitone.kernel.words import Language, Words
 
 Outcome = TypeVar("Outcome")
 Result = TypeVar("Result")
@@ -68,6 +68,20 @@ class Ground:
     patience: Patience
     count: Callable[..., Awaitable[None]]
     polls: Polls
+    ask: "Callable[[Call, Incoming, Contract, Any, OrganizationId | None], Awaitable[Any]]"
+    rehearse: "Callable[[Incoming, Rehearsal], Awaitable[Any]]"
+    standing: Callable[[Incoming], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """A form as it was sent once, to be shown again without being done."""
+
+    contract: str
+    """Of the page that takes it, by its id."""
+    typed: Mapping[str, Any]
+    here: str
+    """Where it stood."""
 
 
 class Call:
@@ -84,8 +98,14 @@ class Call:
         self.contract = contract
         self.caller = caller
         self.organization = organization
+        self.concerns = organization
+        """Whose business it is: of a page, the organisation that it asked about last."""
         self.credential = credential
         """By which session or key the caller is known."""
+        self.told: list[tuple[Refusal, Any]] = []
+        """What those refused whom it asked, and where they did."""
+        self.rehearsal: Rehearsal | None = None
+        """Whether what is asked for is only shown again: nothing that changes anything is asked then."""
         self.set_cookies: list[Cookie] = []
         self.replayed: bool | None = None
         self._incoming = incoming
@@ -117,7 +137,7 @@ class Call:
 
     @property
     def language(self) -> Language:
-        return choose(self.headers.get("accept-language"))
+        return self._incoming.language
 
     @property
     def words(self) -> Words:
@@ -131,6 +151,44 @@ class Call:
         if cookie.name not in self.contract.sets_cookies:
             raise TypeError(f"{self.contract.id}: cookie {cookie.name!r} is not declared")
         self.set_cookies.append(cookie)
+
+    @property
+    def path(self) -> str:
+        return self._incoming.path
+
+    @property
+    def here(self) -> str:
+        """Where whoever calls sees a page: the one that they asked for, or on which the form stood that they sent."""
+        return self.rehearsal.here if self.rehearsal else self._ground.standing(self._incoming)
+
+    @property
+    def origin(self) -> str:
+        """Where the caller found us, as in `https://tickets.example`."""
+        return f"{self._incoming.scheme}://{self.headers.get('host') or 'localhost'}"
+
+    async def ask(self, contract: Contract, request: Any = None, *, organization: OrganizationId | None = None) -> Any:
+        """What another contract answers to the same caller, who passes everything that its own callers pass."""
+        return await self._ground.ask(self, self._incoming, contract, request, organization)
+
+    async def rehearse(self, rehearsal: Rehearsal) -> Any:
+        """The page that shows a form again with what was typed. Its own handler shows it, which is refused whatever
+        would change something (`NotDoneYet`)."""
+        return await self._ground.rehearse(self._incoming, rehearsal)
+
+    def inner(
+        self,
+        contract: Contract,
+        request: Any,
+        caller: Caller,
+        organization: OrganizationId | None,
+        credential: UUID | None,
+    ) -> "Call":
+        """A call of another contract by way of this one, whose answer carries the cookies of both."""
+        call = Call(contract, self._incoming, self._ground, request, caller, organization, credential)
+        call.set_cookies = self.set_cookies
+        call.told = self.told
+        call.rehearsal = self.rehearsal
+        return call
 
     async def count(self, *hits: Hit) -> None:
         """Count what only the handler knows how to name; raises `Throttled` when it is too much."""
@@ -174,7 +232,7 @@ class Call:
         try:
             answered = await self._ground.patience.within(self.contract.wait_seconds, submitted)
         except TimeoutError:
-            raise OutcomeUnknown() from None
+            raise (Unavailable() if self.contract.only_reads else OutcomeUnknown()) from None
         if keyed is not None:
             # A handler may run two commands; the answer is a repetition only when both are.
             self.replayed = answered.replayed and self.replayed is not False

@@ -27,6 +27,7 @@ REASON_NAME = "reasonCode"
 METHODS = ("get", "post", "put", "patch", "delete")
 SAFE = frozenset({"GET"})
 NO_STORE = "no-store"
+NOTHING_WRITTEN = "nothing is written"
 _ID = re.compile(r"[A-Z][A-Z0-9]*(\.[A-Z0-9]+)*")
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _PATH = re.compile(r"(/|(/([A-Za-z0-9._~-]+|\{[A-Za-z][A-Za-z0-9]*\}))+)")
@@ -81,6 +82,9 @@ class Contract:
     cache: str = NO_STORE
     conditional: bool = False
     """Its answers carry a tag of their bytes (`ETag`); who has the same already is told so, and not sent them again."""
+    packs: bool = False
+    """Its answers are long, and go out packed to whoever takes that. They hold nothing that whoever asks could have put
+    there: nobody learns a secret from how long they are."""
     examples: tuple[Example, ...] = ()
 
     method: str = field(init=False)
@@ -122,6 +126,11 @@ class Contract:
     @property
     def is_safe(self) -> bool:
         return self.method in SAFE
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether a page that only shows something may ask it."""
+        return self.is_safe or self.repeats == NOTHING_WRITTEN
 
     @property
     def needs_organization(self) -> bool:
@@ -232,6 +241,8 @@ def _about_its_body(contract: Contract) -> Iterator[str]:
         yield f"writes {contract.writes.name}, so it cannot give {contract.gives}"
     if contract.conditional:
         yield from _about_conditions(contract)
+    if contract.packs and not (contract.is_safe and contract.writes is Writes.JSON):
+        yield "only what a GET gives as JSON is packed here"
     if contract.max_body_bytes < 0 or contract.wait_seconds <= 0:
         yield "has a limit that nothing can meet"
 

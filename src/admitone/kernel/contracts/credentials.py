@@ -7,7 +7,6 @@ unsafe request only when our own pages sent it; the internal secret is compared 
 import hmac
 from typing import Final
 
-from admitone.kernel.contracts.contract import Contract
 from admitone.kernel.contracts.incoming import Incoming
 from admitone.kernel.contracts.refusals import CredentialsDisagree, CrossSiteRequest, InternalOnly
 from admitone.kernel.errors import Unauthenticated
@@ -17,13 +16,13 @@ INTERNAL_HEADER = b"x-orya-internal-secret"
 _OUR_OWN = (b"same-origin", b"none")
 
 
-def credential_of(incoming: Incoming, contract: Contract, session_cookie: str) -> str | None:
+def credential_of(incoming: Incoming, session_cookie: str) -> str | None:
     """The bearer token or the session, if there is any."""
     bearer = _bearer(incoming)
     session = _session(incoming, session_cookie) if b"cookie" in incoming.headers else None
     if bearer and session and bearer != session:
         raise CredentialsDisagree()
-    if session and not bearer and not contract.is_safe:
+    if session and not bearer and not incoming.is_safe:
         refuse_cross_site(incoming, silent_is_ours=False)
     credential = bearer or session
     if credential and not (len(credential) <= LONGEST_CREDENTIAL and credential.isascii() and credential.isprintable()):

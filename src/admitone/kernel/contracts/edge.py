@@ -7,23 +7,26 @@ takes (413), of the right type (415), of the right form (400, 422); one organisa
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, BinaryIO, Protocol
 
 from admitone.kernel.batch import Batcher
 from admitone.kernel.contracts.admission import Admission, Asked
 from admitone.kernel.contracts.answering import STRICT_TRANSPORT, Answer, Answerer, safety_headers
-from admitone.kernel.contracts.call import Call, Ground
+from admitone.kernel.contracts.call import Call, Ground, Rehearsal
 from admitone.kernel.contracts.contract import Contract
 from admitone.kernel.contracts.incoming import ClientLeft, Incoming, Proxies
+from admitone.kernel.contracts.media import Writes
 from admitone.kernel.contracts.observing import NO_CONTRACT, Observer
 from admitone.kernel.contracts.organization import organization_of
 from admitone.kernel.contracts.reading import reader_of
 from admitone.kernel.contracts.reference import reference_contracts
-from admitone.kernel.contracts.refusals import InternalError, is_common
-from admitone.kernel.contracts.refusing import answer_of
+from admitone.kernel.contracts.refusals import InternalError, NotDoneYet, RouteNotFound, is_common, status_of
+from admitone.kernel.contracts.refusing import Reception, Sent, answer_of, standing
 from admitone.kernel.contracts.routing import Router
 from admitone.kernel.contracts.streaming import OpenStreams
+from admitone.kernel.contracts.texts import converted_text
 from admitone.kernel.db import Database
 from admitone.kernel.errors import Malformed, OutcomeUnknown, Refusal, Unavailable
 from admitone.kernel.ids import OrganizationId
@@ -64,16 +67,28 @@ class _Served:
 
 
 class _Progress:
-    """How far a request came, for the log line and the audit trail."""
+    """How far a request came, or what a page asked for it, for the log line and the audit trail."""
 
-    __slots__ = ("caller", "contract", "handled", "organization")
+    __slots__ = ("call", "caller", "contract", "handled", "organization", "remembered", "sent")
 
-    def __init__(self) -> None:
-        self.contract: Contract | None = None
-        self.organization: OrganizationId | None = None
+    def __init__(self, contract: Contract | None = None, organization: OrganizationId | None = None) -> None:
+        self.contract = contract
+        self.organization = organization
         self.caller: Caller | None = None
         """Who was let in."""
+        self.call: Call | None = None
         self.handled = False
+        self.remembered = False
+        self.sent: Sent | None = None
+        """The form of a page, once it was read."""
+
+    @property
+    def name(self) -> str:
+        return self.contract.id if self.contract else NO_CONTRACT
+
+    @property
+    def concerns(self) -> OrganizationId | None:
+        return self.call.concerns if self.call else self.organization
 
 
 class Edge:
@@ -91,6 +106,7 @@ class Edge:
         session_cookie: str = "session",
         strict: bool = False,
         request_log: BinaryIO | None = None,
+        reception: Reception | None = None,
     ) -> None:
         own = tuple(contracts)
         self.contracts = (*own, *reference_contracts(own))
@@ -102,7 +118,10 @@ class Edge:
             for contract in self.contracts
         }
         self._audit = audit
-        self._ground = Ground(database, batcher, Patience(), authority.count, Polls(database))
+        self._by_id = {contract.id: served for contract, served in self._served.items()}
+        asking = (self._ask, self._rehearse, lambda incoming: standing(incoming, self._router))
+        self._ground = Ground(database, batcher, Patience(), authority.count, Polls(database), *asking)
+        self._reception = reception or Reception()
         self._observer = Observer(metrics, request_log)
         self._log = logger()
         self._proxies = Proxies(trusted_proxies)
@@ -122,11 +141,11 @@ class Edge:
             answer = await self._answer(scope, incoming, progress)
         except ClientLeft:
             # Or it sent chunks that cannot be read, and waits: the server does not tell the two apart.
-            answer = answer_of(Malformed(), incoming, progress.contract)
+            answer = self._turned_away(Malformed(), incoming, progress)
         except asyncio.CancelledError:
             # The server stops and has no more patience. What was submitted still runs.
             refusal = OutcomeUnknown() if progress.handled else Unavailable()
-            answer = answer_of(refusal, incoming, progress.contract)
+            answer = self._turned_away(refusal, incoming, progress)
         except Refusal as refusal:
             answer = await self._refused(refusal, incoming, progress)
         except Exception as error:  # noqa: BLE001  Whatever it is, the caller gets an envelope and we get the stack.
@@ -139,9 +158,8 @@ class Edge:
             self._say_failed("contract.cut_off", error, incoming, progress)
             raise
         finally:
-            contract = progress.contract.id if progress.contract else NO_CONTRACT
             self._observer.served(
-                contract, answer.status, answer.error_code, began, incoming.correlation_id, progress.organization
+                progress.name, answer.status, answer.error_code, began, incoming.correlation_id, progress.concerns
             )
 
     async def _answer(self, scope: Mapping[str, Any], incoming: Incoming, progress: _Progress) -> Answer:
@@ -153,24 +171,98 @@ class Edge:
         progress.contract = contract
         served = self._served[contract]
         request = await served.read(incoming, in_path)
+        if contract.writes is Writes.PAGE and not contract.is_safe:
+            progress.sent = Sent(contract, request)
         if contract.needs_organization:
             progress.organization = organization_of(incoming, in_path)
         caller, granted = await served.admit(incoming, request, progress.organization)
         progress.caller = caller
         call = Call(contract, incoming, self._ground, request, caller, progress.organization, granted.credential)
+        progress.call = call
         bind(correlationId=incoming.correlation_text, orgId=progress.organization)
         progress.handled = not contract.is_safe
         handled = served.handler(call) if request is None else served.handler(call, request)
         return served.answer(await handled, call)
 
+    async def _ask(
+        self, call: Call, incoming: Incoming, contract: Contract, request: Any, organization: OrganizationId | None
+    ) -> Any:
+        """One contract on behalf of another: admitted, handled, refused, counted and remembered as if the caller had
+        come to it directly."""
+        if call.contract.is_safe and not contract.only_reads:
+            raise TypeError(f"{call.contract.id} only shows, and asks {contract.id}, which changes something")
+        if call.rehearsal and (contract.step_up or not contract.only_reads):
+            raise NotDoneYet
+        began, progress = perf_counter(), _Progress(contract, organization)
+        if organization is not None:
+            call.concerns = organization
+            bind(orgId=organization)
+        told: type[Refusal] | None = InternalError
+        try:
+            answer = await self._answer_to(call, incoming, progress, request)
+            told = None
+        except asyncio.CancelledError:
+            told = OutcomeUnknown if progress.handled else Unavailable
+            raise
+        except Refusal as refusal:
+            told = type(refusal)
+            await self._said_no(refusal, call, incoming, progress)
+            raise
+        finally:
+            status, error_code = (status_of(told), told.code) if told else (contract.status, "")
+            self._observer.served(contract.id, status, error_code, began, incoming.correlation_id, organization)
+        return answer
+
+    async def _answer_to(self, call: Call, incoming: Incoming, progress: _Progress, request: Any) -> Any:
+        contract, organization = progress.contract, progress.organization
+        assert contract is not None
+        served = self._served[contract]
+        caller, granted = await served.admit(incoming, request, organization)
+        progress.caller = caller
+        inner = call.inner(contract, request, caller, organization, granted.credential)
+        progress.handled = not contract.only_reads
+        return await (served.handler(inner) if request is None else served.handler(inner, request))
+
+    async def _said_no(self, refusal: Refusal, call: Call, incoming: Incoming, progress: _Progress) -> None:
+        """To a page. A deed that was refused is remembered at once, for its form catches the refusal. A look is when
+        the page passes the refusal on: pages look at what somebody may not see, to know what to leave out, and nobody
+        who opens one has tried anything."""
+        assert progress.contract is not None
+        first = _first_said(refusal, call)
+        if first is None:
+            call.told.append((refusal, progress))
+        if refusal.audited and not progress.contract.only_reads:
+            await self._remember(refusal, incoming, first or progress)
+
+    async def _rehearse(self, incoming: Incoming, rehearsal: Rehearsal) -> Any:
+        """A form's own handler, as whoever calls now, with its asking cut off before it changes anything."""
+        served = self._by_id.get(rehearsal.contract)
+        if served is None:  # Of another release.
+            raise RouteNotFound
+        takes = served.contract.takes
+        request = converted_text(rehearsal.typed, takes) if takes else None
+        caller, granted = await served.admit(incoming, request, None)
+        inner = Call(served.contract, incoming, self._ground, request, caller, None, granted.credential)
+        inner.rehearsal = rehearsal
+        return await (served.handler(inner) if request is None else served.handler(inner, request))
+
+    def _turned_away(self, refusal: Refusal, incoming: Incoming, progress: _Progress) -> Answer:
+        here = standing(incoming, self._router)
+        caller = progress.caller.actor if progress.caller else None
+        sent = progress.sent and replace(progress.sent, caller=caller)
+        return answer_of(refusal, incoming, progress.contract, self._reception, here=here, sent=sent)
+
     async def _refused(self, refusal: Refusal, incoming: Incoming, progress: _Progress) -> Answer:
         contract = progress.contract
-        if contract and not isinstance(refusal, contract.refuses) and not is_common(refusal):
+        # A page passes on what those say whom it asks; it is read by people, who need no list of it.
+        is_listed = contract is None or contract.writes is Writes.PAGE or isinstance(refusal, contract.refuses)
+        if contract and not is_listed and not is_common(refusal):
             self._undeclared(refusal, contract, incoming)
         if refusal.audited:
-            await self._remember(refusal, incoming, progress)
+            first = _first_said(refusal, progress.call) if progress.call else None
+            await self._remember(refusal, incoming, first or progress)
         try:
-            return answer_of(refusal, incoming, contract)
+            return self._turned_away(refusal, incoming, progress)
         except Exception as error:  # noqa: BLE001  A refusal that cannot be told is a bug like any other.
             return self._failed(error, incoming, progress)
 
@@ -185,26 +277,29 @@ class Edge:
         )
 
     async def _remember(self, refusal: Refusal, incoming: Incoming, progress: _Progress) -> None:
-        contract = progress.contract.id if progress.contract else NO_CONTRACT
+        """Once, however many pass it on."""
+        if progress.remembered:
+            return
+        progress.remembered = True
         actor = refusal.actor or (progress.caller.actor if progress.caller else None)
         caller = Caller(actor, incoming.correlation_id, None, None, incoming.address)
         organization = progress.organization if progress.caller or refusal.at_home else None
         try:
             async with asyncio.timeout(AUDIT_SECONDS):  # The caller waits; the answer is no in any case.
-                await self._audit.refused(refusal, contract=contract, organization=organization, caller=caller)
+                await self._audit.refused(refusal, contract=progress.name, organization=organization, caller=caller)
         except Exception:  # noqa: BLE001  The answer is no, whether or not it can be written down; but say so.
-            self._log.exception("audit.failed", contract=contract, correlationId=incoming.correlation_text)
+            self._log.exception("audit.failed", contract=progress.name, correlationId=incoming.correlation_text)
 
     def _failed(self, error: Exception, incoming: Incoming, progress: _Progress) -> Answer:
         self._say_failed("contract.failed", error, incoming, progress)
-        return answer_of(InternalError(), incoming, progress.contract)
+        return self._turned_away(InternalError(), incoming, progress)
 
     def _say_failed(self, event: str, error: Exception, incoming: Incoming, progress: _Progress) -> None:
         self._log.error(
             event,
-            contract=progress.contract.id if progress.contract else NO_CONTRACT,
+            contract=progress.name,
             correlationId=incoming.correlation_text,
-            orgId=str(progress.organization) if progress.organization else None,
+            orgId=str(progress.concerns) if progress.concerns else None,
             exc_info=error,
         )
 
@@ -220,6 +315,11 @@ class Edge:
             await send({"type": "http.response.body", "body": content})
         else:
             await self.streams.pour(answer.chunks, receive, send, may_end_early=answer.may_end_early)
+
+
+def _first_said(refusal: Refusal, call: Call) -> _Progress | None:
+    """Where it was said, if it is only passed on."""
+    return next((place for said, place in call.told if said is refusal), None)
 
 
 def _refuse_namesakes(contracts: Iterable[Contract]) -> None:

@@ -16,7 +16,11 @@ from admitone.kernel.contracts.refusals import RepeatedHeader, RequestTooSlow
 from admitone.kernel.errors import Malformed, TooLarge
 from admitone.kernel.ids import uuid7
 from admitone.kernel.patience import Patience
+from admitone.kernel.words import Language, choose
 
+LANGUAGE_COOKIE: Final = "language"
+"""What the person chose, whatever the browser says."""
+SAFE: Final = frozenset({"GET", "HEAD"})
 BODY_SECONDS: Final = 30
 _ONCE = frozenset(
     (
@@ -163,6 +167,18 @@ class Incoming:
         if not _DEVICE.fullmatch(given):
             raise MalformedDevice()
         return given.decode()
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether whoever sent it expects that nothing changes."""
+        return self.method in SAFE
+
+    @property
+    def language(self) -> Language:
+        """The one that the person chose, or the one that the browser likes best."""
+        chosen = dict(self.cookies()).get(LANGUAGE_COOKIE) if b"cookie" in self.headers else None
+        accepted = self.headers.get(b"accept-language", b"").decode("latin-1")
+        return choose(chosen or accepted)
 
     def cookies(self) -> Iterator[tuple[str, str]]:
         for pair in self.headers.get(b"cookie", b"").decode("latin-1").split(";"):

@@ -46,6 +46,8 @@ SECURITY: dict[Audience, list[Json]] = {
 
 
 def openapi(contracts: Sequence[Contract], *, title: str = "Admit One", version: str = "1.0.0") -> Json:
+    """What programs may ask. Pages are for people: they say what they are themselves."""
+    contracts = [contract for contract in contracts if contract.writes is not Writes.PAGE]
     refusals = sorted(
         {kind for contract in contracts for kind in refusals_of(contract)}, key=lambda kind: kind.__name__
     )

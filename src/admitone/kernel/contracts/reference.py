@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from admitone.kernel.authority import Audience
-from admitone.kernel.contracts.answering import File
+from admitone.kernel.contracts.answering import File, Packed
 from admitone.kernel.contracts.call import Call
 from admitone.kernel.contracts.contract import ORGANIZATION_NAME, Contract
 from admitone.kernel.contracts.media import Reads, Writes
@@ -46,14 +46,14 @@ def reference_contracts(contracts: Sequence[Contract]) -> tuple[Contract, ...]:
     own = (_contract("OPENAPI", "/openapi.json", "This interface as OpenAPI 3.1.", Writes.FILE),)
     page = _contract("DOCS", "/docs", "This interface as a page.", Writes.PAGE)
     style = _contract("DOCS.STYLE", "/docs/reference.css", "How that page looks.", Writes.FILE)
-    described = (*contracts, *own, page, style)
+    described = [each for each in (*contracts, *own, style) if each.writes is not Writes.PAGE]
     made: dict[str, Any] = {}
 
     @own[0].serves
-    async def give_openapi(call: Call) -> File:  # noqa: ARG001
+    async def give_openapi(call: Call) -> File:
         if "openapi" not in made:
-            made["openapi"] = msgspec.json.encode(openapi(described))
-        return File(made["openapi"], "application/json")
+            made["openapi"] = Packed.of(msgspec.json.encode(openapi(described)), "application/json")
+        return File.packed_for(call, made["openapi"])
 
     @page.serves
     async def give_page(call: Call) -> str:  # noqa: ARG001

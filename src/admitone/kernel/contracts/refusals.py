@@ -5,6 +5,7 @@ is one) with the refusal's typed facts beside them, in the person's language, an
 itself carries.
 """
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -110,6 +111,13 @@ class CredentialsDisagree(Unauthenticated):
     code = "CREDENTIALS_DISAGREE"
 
 
+class NotDoneYet(errors.Conflict):
+    """Nothing was done yet."""
+
+    code = "NOT_DONE_YET"
+    next_step = "Look at what you typed, and send it again."
+
+
 class InternalError(Refusal):
     """Something went wrong on our side; the correlation id helps us to find it."""
 
@@ -171,15 +179,9 @@ def json_of(refusal: Refusal, correlation_id: str, words: Words) -> bytes:
     return to_json(envelope_of(refusal, correlation_id, words))
 
 
-def page_of_refusal(refusal: Refusal, correlation_id: str, words: Words) -> bytes:
-    """The same for a person with a browser."""
-    text = template("refusal.html").render(
-        envelope=envelope_of(refusal, correlation_id, words),
-        status=status_of(type(refusal)),
-        language=words.language.tag,
-        say=words.say,
-    )
-    return text.encode()
+def page_of_refusal(envelope: Mapping[str, object], status: int, words: Words, looking: object) -> str:  # noqa: ARG001
+    """The same for a person with a browser, where there are no other pages."""
+    return template("refusal.html").render(envelope=envelope, status=status, language=words.language.tag, say=words.say)
 
 
 def headers_of(refusal: Refusal) -> list[tuple[bytes, bytes]]:

@@ -7,6 +7,7 @@ a literal segment wins over a variable one.
 from collections.abc import Iterable, Sequence
 
 from admitone.kernel.contracts.contract import Contract
+from admitone.kernel.contracts.media import Writes
 from admitone.kernel.contracts.refusals import MethodNotAllowed, RouteNotFound
 
 NO_VALUES: dict[str, str] = {}
@@ -91,6 +92,17 @@ class Router:
         place, values = found
         contract = place.contracts[wanted]
         return contract, dict(zip(contract.path_names, values, strict=True))
+
+    def shows(self, path: str) -> bool:
+        """Whether a page is to be seen there."""
+        found = self._root.find("GET", path.split("/"))
+        return found is not None and found[0].contracts["GET"].writes is Writes.PAGE
+
+    def page_above(self, path: str) -> str:
+        """The nearest page on the way up from an address: that at which its form stands, or the start."""
+        while path and not self.shows(path):
+            path = path.rpartition("/")[0]
+        return path or "/"
 
     def allowed(self, path: str) -> tuple[str, ...]:
         """The methods that the address takes."""

@@ -22,9 +22,11 @@ from admitone.kernel.ids import Id, OrganizationId
 from admitone.kernel.jobs.model import EventId, JobId
 from admitone.kernel.jobs.relay import Subscriptions
 from admitone.kernel.scope import Caller, PlatformScope, Role, Scope
+from admitone.kernel.statements import BothWays, ListOrder
 
 SCOPE: Final = PlatformScope("look at dead letters and timelines", Role.RELAY)
-NIL: Final = UUID(int=0)
+REPLAY_CODE: Final = "REPLAY"
+"""In the audit trail, of those who are not asked for a code: the command line, and whoever has the internal secret."""
 
 
 class DeadLetterId(Id, prefix="dead"):
@@ -44,17 +46,18 @@ class DeadLetterReplayed(Conflict):
     next_step = "See what became of the replay in its timeline."
 
 
-LIST_DEAD = """
+LIST_DEAD = BothWays("""
     SELECT d.id, d.organization_id, d.kind, d.lane, d.priority, d.attempts, d.crashes, d.key, d.event_id,
            d.correlation_id, d.created_at, d.died_at, d.reason, d.error, d.replayed_at, d.replayed_by, d.replay_reason
       FROM kernel.dead_letter AS d
      WHERE d.replayed_at IS NULL
        AND d.id > $1
-       AND ($2::text IS NULL OR d.kind = $2)
-       AND ($3::uuid IS NULL OR d.organization_id = $3)
-     ORDER BY d.id
-     LIMIT $4
-"""
+       AND d.id < $2
+       AND ($3::text IS NULL OR d.kind = $3)
+       AND ($4::uuid IS NULL OR d.organization_id = $4)
+     ORDER BY d.id {way}
+     LIMIT $5
+""")
 FIND_DEAD = """
     SELECT d.id, d.organization_id, d.kind, d.lane, d.priority, d.attempts, d.crashes, d.key, d.event_id,
            d.correlation_id, d.created_at, d.died_at, d.reason, d.error, d.replayed_at, d.replayed_by, d.replay_reason,
@@ -161,10 +164,16 @@ class Story:
 
 
 async def list_dead(
-    tx: PlatformTx, after: UUID | None, kind: str | None, organization: OrganizationId | None, most: int
+    tx: PlatformTx,
+    place: UUID | None,
+    kind: str | None,
+    organization: OrganizationId | None,
+    most: int,
+    order: ListOrder = ListOrder.OLDEST,
 ) -> list[Record]:
-    """Those that nobody replayed, oldest first."""
-    return await tx.fetch(LIST_DEAD, after or NIL, kind, organization.uuid if organization else None, most)
+    """Those that nobody replayed."""
+    wanted = kind, organization.uuid if organization else None
+    return await tx.fetch(LIST_DEAD.first(order), *order.ids(place), *wanted, most)
 
 
 async def find_dead(tx: PlatformTx, ids: Sequence[DeadLetterId]) -> dict[DeadLetterId, Record]:
@@ -191,6 +200,7 @@ class Replay(msgspec.Struct, frozen=True):
     id: DeadLetterId
     by: str
     reason: str
+    reason_code: str = REPLAY_CODE
 
 
 class Replayed(msgspec.Struct, frozen=True):
@@ -225,7 +235,7 @@ def _outcome(
 
 def _entry(each: Replay, action: str = "kernel.replay_dead_letter") -> audit.Entry:
     after = {"by": each.by, "why": each.reason}
-    return audit.Entry(each.caller, action, str(each.id), "REPLAY", after=after)
+    return audit.Entry(each.caller, action, str(each.id), each.reason_code, after=after)
 
 
 @command()

@@ -20,7 +20,7 @@ from uuid import UUID
 
 from admitone.kernel import failpoints
 from admitone.kernel.commands import Command
-from admitone.kernel.db import PlatformTx, Tx
+from admitone.kernel.db import Busy, PlatformTx, Tx
 from admitone.kernel.errors import Unavailable
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.jobs import policy, store
@@ -165,18 +165,20 @@ class Execution:
         await _end(tx, [job for job, _ in jobs])
 
     async def _each(self, kind: Kind[Any], jobs: Sequence[Pair]) -> Failures:
-        """In parts and then one by one, each behind a savepoint: those that work commit together."""
+        """In parts and then one by one, each behind a savepoint: those that work commit together. What somebody else
+        holds goes afterwards, each with a transaction of its own to wait in."""
         try:
-            failed: Failures = await self._in_time(kind, jobs, self._in_parts)
+            tried: Failures = await self._in_time(kind, jobs, self._in_parts)
         except Contested:
             return await self._look_before(kind, jobs)
         except Exception as error:  # noqa: BLE001  See above.
             if policy.is_not_its_fault(error):
                 return {job.id: error for job, _ in jobs}
             return await self._look_before(kind, jobs)  # It shows only at the end whose fault it is: each goes alone.
+        failed = {own: error for own, error in tried.items() if not isinstance(error, Busy)}
         if not failed:
             self._doubtful.discard(kind.name)
-        return failed
+        return failed | await self._look_before(kind, [pair for pair in jobs if pair[0].id in tried.keys() - failed])
 
     async def _in_parts(self, tx: Tx, kind: Kind[Any], jobs: Sequence[Pair]) -> Failures:
         size = max(1, len(jobs) // PARTS)

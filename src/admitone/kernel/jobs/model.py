@@ -17,6 +17,7 @@ many jobs of one organisation, says which of them failed, and ends the others in
     async def deliver(desk: Desk, posted: Sequence[Delivered[Posted]]) -> Round: ...
 """
 
+import asyncio
 import random
 import re
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
@@ -123,6 +124,8 @@ class Desk:
     database: Database
     batcher: Batcher
     services: Mapping[type, Any] = field(default_factory=dict)
+    closing: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the worker is told to stop: whoever stays for a while goes then."""
 
     def get(self, kind: type[Service]) -> Service:
         """What the entry point gave to errands: the HTTP client, the mailer."""

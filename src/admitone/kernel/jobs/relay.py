@@ -37,6 +37,11 @@ class Subscriptions:
             by_fact.setdefault(each.fact.name, []).append(each)
         return cls(by_fact)
 
+    @property
+    def unheard(self) -> frozenset[str]:
+        """Facts that are known, and that nobody hears of."""
+        return frozenset(fact for fact, subscribers in self.by_fact.items() if not subscribers)
+
     def knows(self, fact: str | None) -> bool:
         return fact in self.by_fact
 

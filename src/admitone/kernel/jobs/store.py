@@ -134,6 +134,16 @@ LIST_FACTS_TO_REPLAY = """
 """
 
 
+HAS_DUE_FACTS = """
+    SELECT EXISTS (SELECT FROM kernel.outbox WHERE published_at IS NULL AND next_attempt_at <= $1) AS due
+"""
+
+
+async def has_due_facts(tx: PlatformTx) -> bool:
+    row = await tx.find(HAS_DUE_FACTS, tx.now)
+    return row is not None and bool(row["due"])
+
+
 async def claim_outbox(tx: PlatformTx, most: int) -> list[Record]:
     return await tx.fetch(CLAIM_OUTBOX, tx.now, most)
 
@@ -162,6 +172,17 @@ LIST_DUE_LANES = """
                       AND j.run_at BETWEEN v.since AND $4
                       AND j.worker IS NULL
                       AND j.crashes = 0)
+     LIMIT 1000
+"""
+LIST_SUSPECT_LANES = """
+    SELECT v.lane
+      FROM unnest($1::text[]) AS v(lane)
+     WHERE EXISTS (SELECT 1
+                     FROM kernel.job AS j
+                    WHERE j.lane = v.lane
+                      AND j.run_at <= $2
+                      AND j.worker IS NULL
+                      AND j.crashes > 0)
      LIMIT 1000
 """
 # The oldest jobs say which organisations are served; others of the same organisations go with them, because jobs of
@@ -231,6 +252,11 @@ async def list_due_lanes(tx: PlatformTx, heads: Sequence[tuple[str, int, datetim
     """Of lanes, priorities and where their queues begin: those where something waits."""
     lanes, priorities, since = zip(*heads, strict=True) if heads else ((), (), ())
     return [row["lane"] for row in await tx.fetch(LIST_DUE_LANES, lanes, priorities, since, tx.now)]
+
+
+async def list_suspect_lanes(tx: PlatformTx, lanes: Sequence[str]) -> list[str]:
+    """Of these, those where a job waits that a worker was lost with."""
+    return [row["lane"] for row in await tx.fetch(LIST_SUSPECT_LANES, lanes, tx.now)]
 
 
 async def claim(

@@ -6,7 +6,8 @@ Jobs that a worker was lost with are suspects: they run alone, one at a time in 
 worker is found out and hurts nobody else. A graceful stop gives back what was not begun and ends what was.
 
 Higher priorities are claimed first, but an eighth of every claim is open to each of the lower ones, so that none is
-starved. Lanes do not wait for each other. One look-out sees in which of them something is due, and wakes those.
+starved. Lanes do not wait for each other. One look-out sees in which of them something is due, and whether there are
+facts to pass on, and wakes those; who is not at work does not ask.
 """
 
 import asyncio
@@ -38,6 +39,8 @@ CLAIM: Final = 768
 GROUP: Final = 256
 ANCIENT: Final = datetime.min.replace(tzinfo=UTC)
 LOOK_AT_ALL_SECONDS: Final = 1.0
+SELDOM_SECONDS: Final = 30.0
+"""How often a lane that does nothing, or the relay, looks by itself: the look-out sees for all of them."""
 MOMENT_SECONDS: Final = 0.05
 """What comes within it is done together: to claim or to pass on one costs as much as to do so for many."""
 
@@ -109,6 +112,10 @@ class Hands:
     def free(self) -> int:
         return self.lane.places - len(self.running)
 
+    def pause(self) -> float:
+        """Until it looks by itself."""
+        return LOOK_AT_ALL_SECONDS if self.running or self.in_doubt else SELDOM_SECONDS
+
     def looks_for_suspects(self) -> bool:
         """Once in a while, and one at a time: there are none unless a worker was lost."""
         if self.suspect is not None or time.monotonic() - self.suspects_looked < LOOK_AT_ALL_SECONDS:
@@ -127,6 +134,9 @@ class Worker:
         self._kinds = {kind.name: kind for kind in duties.kinds}
         self._execution = Execution(desk, self._kinds, metrics)
         self._hands = [Hands(lane) for lane in duties.lanes]
+        self._kinds_by_priority = {lane.name: _by_priority(duties.kinds, lane) for lane in duties.lanes}
+        self._facts_bell = asyncio.Event()
+        self._suspects_looked = 0.0
         self._stopping = asyncio.Event()
         self._last_seen: datetime | None = None
         self._judges_from = 0.0
@@ -141,12 +151,12 @@ class Worker:
         beating = asyncio.create_task(self._keep_beating())
         poll = self._rhythm.poll_seconds
         loops = [
-            self._repeat(self._pass_on, poll, self._stopping),
-            self._repeat(self._look_out, poll, self._stopping),
-            *(self._repeat(partial(self._serve, hands), LOOK_AT_ALL_SECONDS, hands.bell) for hands in self._hands),
+            self._repeat(self._pass_on, lambda: SELDOM_SECONDS, self._facts_bell),
+            self._repeat(self._look_out, lambda: poll, self._stopping),
+            *(self._repeat(partial(self._serve, hands), hands.pause, hands.bell) for hands in self._hands),
         ]
         if self._duties.schedules:
-            loops.append(self._repeat(self._fire, self._rhythm.schedule_seconds, self._stopping))
+            loops.append(self._repeat(self._fire, lambda: self._rhythm.schedule_seconds, self._stopping))
         await asyncio.gather(*loops)
         await self._let_finish()
         beating.cancel()
@@ -155,6 +165,8 @@ class Worker:
 
     def stop(self) -> None:
         self._stopping.set()
+        self._desk.closing.set()
+        self._facts_bell.set()
         self._ring(hands.lane.name for hands in self._hands)
 
     def _ring(self, lanes: Iterable[str]) -> None:
@@ -249,14 +261,22 @@ class Worker:
 
     async def _look_out(self) -> bool:
         """Wake those who have something to do; whoever is at work looks for more by itself."""
-        heads = [
-            (hands.lane.name, priority, hands.heads[priority].since)
-            for hands in self._hands
-            if not hands.running
-            for priority, _ in self._kinds_by_priority(hands.lane.name)
-        ]
-        self._ring(await self._desk.database.read(SCOPE, lambda tx: store.list_due_lanes(tx, heads)))
+        await self._desk.database.read(SCOPE, self._look)
         return False
+
+    async def _look(self, tx: PlatformTx) -> None:
+        idle = [hands for hands in self._hands if not hands.running]
+        heads = [
+            (hands.lane.name, priority, hands.heads[priority].place())
+            for hands in idle
+            for priority, _ in self._kinds_by_priority[hands.lane.name]
+        ]
+        self._ring(await store.list_due_lanes(tx, heads))
+        if await store.has_due_facts(tx):
+            self._facts_bell.set()
+        if time.monotonic() - self._suspects_looked >= LOOK_AT_ALL_SECONDS:
+            self._suspects_looked = time.monotonic()
+            self._ring(await store.list_suspect_lanes(tx, [hands.lane.name for hands in idle]))
 
     async def _serve(self, hands: Hands) -> bool:
         """Claim what can be started, and start it; whether there may be more."""
@@ -307,7 +327,7 @@ class Worker:
     async def _claim(self, tx: PlatformTx, hands: Hands, most: int) -> list[Claimed]:
         lane = hands.lane.name
         claimed: list[Claimed] = []
-        for priority, kinds in self._kinds_by_priority(lane):
+        for priority, kinds in self._kinds_by_priority[lane]:
             room = max(most - len(claimed), -(-most // 8))
             head = hands.heads[priority]
             fresh = await store.claim(tx, self.id, lane, priority, kinds, head.place(), room)
@@ -319,13 +339,6 @@ class Worker:
         for job in claimed:
             self._metrics.jobs.waited(lane, (tx.now - job.run_at).total_seconds(), job.organization_id)
         return claimed
-
-    def _kinds_by_priority(self, lane: str) -> list[tuple[int, list[str]]]:
-        by_priority: dict[int, list[str]] = {}
-        for kind in self._duties.kinds:
-            if kind.lane.name == lane:
-                by_priority.setdefault(kind.priority, []).append(kind.name)
-        return sorted(by_priority.items())
 
     async def _wait_for_place(self, hands: Hands) -> None:
         while not hands.free > 0 and not self._stopping.is_set():
@@ -352,7 +365,9 @@ class Worker:
     async def _run(self, work: Callable[[PlatformTx], Awaitable[Any]]) -> Any:
         return await self._desk.database.run(SCOPE, work)
 
-    async def _repeat(self, work: Callable[[], Awaitable[bool]], pause_seconds: float, bell: asyncio.Event) -> None:
+    async def _repeat(
+        self, work: Callable[[], Awaitable[bool]], pause: Callable[[], float], bell: asyncio.Event
+    ) -> None:
         """Again and again until told to stop; at once, where there was something to do or the bell rings."""
         while not self._stopping.is_set():
             more = False
@@ -363,7 +378,7 @@ class Worker:
             except Exception:  # noqa: BLE001  A loop that ends would leave work undone, silently.
                 logger().exception("worker.bug")
             if not more:
-                await self._pause(pause_seconds, bell)
+                await self._pause(pause(), bell)
 
     async def _pause(self, seconds: float, bell: asyncio.Event) -> None:
         try:
@@ -382,3 +397,12 @@ class Worker:
                 await asyncio.sleep(self._rhythm.poll_seconds)
             else:
                 return
+
+
+def _by_priority(kinds: Iterable[Kind[Any]], lane: Lane) -> list[tuple[int, list[str]]]:
+    """The names of a lane's kinds, the most urgent first."""
+    by_priority: dict[int, list[str]] = {}
+    for kind in kinds:
+        if kind.lane.name == lane.name:
+            by_priority.setdefault(kind.priority, []).append(kind.name)
+    return sorted(by_priority.items())

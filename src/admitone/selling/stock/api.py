@@ -21,6 +21,7 @@ from admitone.selling.stock.errors import (
     SoldOut,
 )
 from admitone.selling.stock.model import (
+    SURELY,
     Claim,
     GiveBack,
     Hold,
@@ -38,10 +39,11 @@ from admitone.selling.stock.model import (
     UnitsPut,
 )
 from admitone.selling.stock.queries import find_holds
-from admitone.selling.stock.store.pools import find_pools
+from admitone.selling.stock.store.pools import Need, find_pools, lock_pools
 from admitone.selling.stock.store.units import find_units, list_units
 
 __all__ = (
+    "SURELY",
     "BuyerLimit",
     "CapacityTaken",
     "Claim",
@@ -52,6 +54,7 @@ __all__ = (
     "HoldReused",
     "Keep",
     "KeepUntil",
+    "Need",
     "NotKept",
     "NotSold",
     "Pool",
@@ -75,6 +78,7 @@ __all__ = (
     "keep",
     "keep_until",
     "list_units",
+    "lock_pools",
     "put_pools",
     "put_units",
     "recount",

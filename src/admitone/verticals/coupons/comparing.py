@@ -20,15 +20,12 @@ async def compare(tx: Tx, ids: Sequence[CampaignId]) -> None:
     tried = await payments.find_of_sources(tx, SourceType.COUPON_CAMPAIGN, {str(own) for own in found})
     paid = [each.payment_id for each in found.values() if each.payment_id]
     books = await ledger.accounts_of(tx, paid) if paid else {}
-    await store.mark_diverged(
-        tx,
-        {
-            own: divergence_of(
-                each,
-                tried[str(own)],
-                books.get((each.payment_id, each.currency), {}) if each.payment_id else {},
-                tx.now,
-            )
-            for own, each in found.items()
-        },
-    )
+    said = {
+        own: divergence_of(
+            each, tried[str(own)], books.get((each.payment_id, each.currency), {}) if each.payment_id else {}, tx.now
+        )
+        for own, each in found.items()
+    }
+    changed = {own: each for own, each in said.items() if each is not found[own].divergence}
+    await store.lock_campaigns(tx, [*changed], lambda own: own)  # In the one order, before they are written.
+    await store.mark_diverged(tx, changed)

@@ -45,7 +45,8 @@ class CampaignEnded(CampaignFact, frozen=True):
 
 
 class CampaignEarned(CampaignFact, frozen=True):
-    """So many weeks of it are the platform's income by now."""
+    """So many weeks of it are over, and so much of it is the platform's income by now: less than before, when money
+    went back."""
 
     name = "campaign.earned"
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from admitone.finance.ledger.api import Account
-from admitone.finance.payments.api import PAID, Payment, Status
+from admitone.finance.payments.api import PAID, Payment, RefundState, Status
 from admitone.kernel.errors import Refusal
 from admitone.verticals.coupons.errors import (
     CampaignNotActive,
@@ -118,6 +118,16 @@ def earnings(campaign: Campaign, weeks: int, deferred_minor: int) -> list[int]:
     return amounts
 
 
+def unearned(campaign: Campaign, deferred_minor: int) -> int:
+    """What of its income went back: as much as is missing of what was deferred."""
+    return min(campaign.earned_minor, max(-deferred_minor, 0))
+
+
+def is_reversed(payment: Payment) -> bool:
+    """Whether all of its money went back."""
+    return payment.status in (Status.REFUNDED, Status.CHARGEBACK_LOST)
+
+
 def next_due(campaign: Campaign) -> datetime | None:
     """When somebody must see to it again: when the next week is over, or the campaign."""
     if campaign.state is not CampaignState.ACTIVE:
@@ -145,14 +155,18 @@ def divergence_of(
         return Divergence.ACTIVE_NOT_PAID
     if campaign.state is CampaignState.ACTIVE and paid.status not in PAID:
         return Divergence.ACTIVE_NOT_PAID
-    return Divergence.BOOKS_DIFFER if _books_differ(campaign, paid, books) else None
+    return Divergence.BOOKS_DIFFER if _books_differ(campaign, paid, books, now) else None
 
 
-def _books_differ(campaign: Campaign, paid: Payment, books: Mapping[Account, int]) -> bool:
+def _books_differ(campaign: Campaign, paid: Payment, books: Mapping[Account, int], now: datetime) -> bool:
     """Whether what is deferred and earned is not what was paid for; of what went back in part, or is disputed, that
-    nothing was earned which is not there."""
+    nothing was earned which is not there, once it has gone back and whatever follows from that is done."""
     deferred, earned = books.get(Account.DEF, 0), books.get(Account.CPR, 0)
-    if earned != campaign.earned_minor or deferred < 0:
+    is_going = paid.refund_state is RefundState.PENDING
+    if earned != campaign.earned_minor:
         return True
-    is_whole = paid.refunded_minor == 0 and paid.status not in (Status.DISPUTED, Status.CHARGEBACK_LOST)
+    if deferred < 0:
+        return not is_going and paid.changed_at + SETTLES < now
+    is_held = paid.status not in (Status.DISPUTED, Status.CHARGEBACK_LOST)
+    is_whole = paid.refunded_minor == 0 and is_held and not is_going
     return is_whole and deferred + earned != campaign.cost_minor

@@ -1,7 +1,8 @@
 """What somebody is told about coupons: money and campaigns that differ, validations that are slow or fail.
 
 Promise (CPN-050 to CPN-052): the share of campaigns that differ from their money is shown, and its target is nothing;
-each that does is told for as long as it does. Validations promise 95 in 100 within 200 ms, and 999 in 1000 answered.
+each that does is told for as long as it does. Validations promise 95 in 100 within 200 ms, and 999 in 1000 answered:
+who fails much is told of within the hour, who fails a little within days.
 """
 
 from typing import Final
@@ -51,8 +52,16 @@ FAILING: Final = AlertRule(
     "api-errors",
     "Validations fail so often that what 99.90 % of thirty days allows would be used up within two.",
 )
-RULES: Final = (DIVERGED, SLOW, FAILING)
-PACES: Final = (Pace(VALIDATE, SLOW), Uptime(VALIDATE, FAILING))
+WEARING: Final = AlertRule(
+    "coupons.wearing",
+    AlertClass.TICKET,
+    ShareAbove(0.1, seconds=259_200, fewest=1_000),
+    "event operations",
+    "api-errors",
+    "More validations fail than 99.90 % allows, for three days together: after thirty such days the promise is broken.",
+)
+RULES: Final = (DIVERGED, SLOW, FAILING, WEARING)
+PACES: Final = (Pace(VALIDATE, SLOW), Uptime(VALIDATE, FAILING), Uptime(VALIDATE, WEARING))
 
 SHARE: Final = Gauged(
     "admitone_coupon_divergence_percent",

@@ -17,6 +17,8 @@ import msgspec
 from admitone.entitlements import api as entitlements
 from admitone.entitlements.api import Entitlement, Revocation, Revoking, Status, Wanted
 from admitone.finance.payments import api as payments
+from admitone.finance.payments.api import Payment
+from admitone.finance.pricing.api import Tampered
 from admitone.finance.refunds import api as refunds
 from admitone.finance.refunds.api import Cancellation, CancellationId, Reason
 from admitone.kernel.bulk import Progress, Step, bulk, start
@@ -25,6 +27,7 @@ from admitone.kernel.jobs import Delivered, Job, Priority, Subscription, enqueue
 from admitone.kernel.scope import Caller
 from admitone.verticals.events.facts import EventCancelled
 from admitone.verticals.events.model import Event, EventId, Order, OrderId, OrderState, Ticket
+from admitone.verticals.events.queries import find_plan
 from admitone.verticals.events.receipts import CalledOff, tell_called_off
 from admitone.verticals.events.store import events as store
 from admitone.verticals.events.store import orders
@@ -46,6 +49,33 @@ def cancellation_of(event: EventId) -> CancellationId:
     return CancellationId(uuid5(event.uuid, "cancelled"))
 
 
+def _refunds_of(event: Event) -> Cancellation:
+    return Cancellation(
+        cancellation_id=cancellation_of(event.id), subject=event.subject, reason=Reason.CANCELLED_BY_SELLER
+    )
+
+
+class Preview(msgspec.Struct, frozen=True):
+    """What cancelling an event would do now."""
+
+    event: Event
+    tickets: int
+    """That were sold, or given, and would be good no more."""
+    kept: int
+    """Which somebody is about to pay: what is paid later goes back at once."""
+    refunds: refunds.Survey
+
+
+async def preview(tx: Tx, own: EventId) -> Preview | None:
+    """Nothing is done."""
+    plan = await find_plan(tx, own)
+    if plan is None:
+        return None
+    pools = [plan.pools[each.pool_id] for each in plan.types if each.pool_id in plan.pools]
+    sold, held = sum(each.sold for each in pools), sum(each.held for each in pools)
+    return Preview(plan.event, sold, held, await refunds.survey(tx, _refunds_of(plan.event)))
+
+
 @handler("events.call_off", priority=Priority.CRITICAL)
 async def call_off(tx: Tx, told: Sequence[Delivered[EventCancelled]]) -> None:
     for each in told:
@@ -53,10 +83,7 @@ async def call_off(tx: Tx, told: Sequence[Delivered[EventCancelled]]) -> None:
             continue
         own = each.payload.event_id
         event = (await store.find_events(tx, [own]))[own]
-        wanted = Cancellation(
-            cancellation_id=cancellation_of(own), subject=event.subject, reason=Reason.CANCELLED_BY_SELLER
-        )
-        await refunds.call_off(tx, wanted, each.caller)
+        await refunds.call_off(tx, _refunds_of(event), each.caller)
         await _end(tx, own, each.caller, str(own))
         rest = Job.of(
             call_off_rest, Ending(own), each.caller, key=f"events.call_off_rest:{own}", run_at=tx.now + STRAGGLING
@@ -83,10 +110,19 @@ async def end_rights(tx: Tx, step: Step[Ending]) -> Progress:
     page: Sequence[Entitlement] = await entitlements.list_rights(tx, wanted, after, AT_A_TIME)
     standing = [each for each in page if each.status is not Status.REVOKED]
     paid = await payments.find_payments(tx, {each.payment_id for each in standing if each.payment_id})
-    free = [each for each in standing if each.payment_id is None or paid[each.payment_id].amount_minor == 0]
+    priced = {own: _priced(each) for own, each in paid.items()}
+    free = [each for each in standing if each.payment_id is None or priced[each.payment_id].get(each.line_key) == 0]
     await entitlements.revoke(tx, [Revoking(step.caller, each.id, Revocation.CANCELLATION) for each in free])
     cursor = str(page[-1].id.uuid) if page else step.cursor
     return Progress(cursor, len(page), finished=len(page) < AT_A_TIME)
+
+
+def _priced(payment: Payment) -> dict[str, int]:
+    """What each line cost."""
+    try:
+        return {each.key: each.total for each in payment.price.line_items}
+    except Tampered:  # Sales tell somebody. What its money does not take, people do.
+        return {}
 
 
 @bulk("events.tell_buyers", of=Ending)

@@ -79,6 +79,14 @@ class OrderNotOpen(Conflict):
     state: str
 
 
+class OrderBeingPaid(Conflict):
+    """This order is being paid, or money came for it: it cannot be given up."""
+
+    code = "ORDER_BEING_PAID"
+    next_step = "Wait until that payment has ended."
+    status: str
+
+
 class OrderNotPaid(Conflict):
     """This order was not paid: there is nothing to invoice."""
 

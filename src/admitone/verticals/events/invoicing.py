@@ -15,7 +15,7 @@ import msgspec
 from admitone.finance.ledger import api as ledger
 from admitone.finance.ledger.api import EntryType
 from admitone.finance.payments.api import Payment
-from admitone.finance.pricing.api import Priced, Snapshot
+from admitone.finance.pricing.api import Snapshot
 from admitone.finance.refunds import api as refunds
 from admitone.finance.refunds.api import Refund, RefundLine, RefundState
 from admitone.foundation.organizations.api import get_organization
@@ -70,7 +70,7 @@ async def find_invoiced(tx: Tx, own: OrderId) -> Invoiced:
         billing=opened(order),
         payment=payment,
         paid_at=await _paid_at(tx, payment),
-        price=Priced.read(payment.snapshot, payment.snapshot_hash).snapshot,
+        price=payment.price,
         refunds=given,
         refund_lines=await refunds.find_lines(tx, [each.id for each in given]),
     )

@@ -230,6 +230,8 @@ class OrderLine(msgspec.Struct, frozen=True):
     name: str
     quantity: int
     unit_price_minor: int
+    sessions: tuple[SessionId, ...] | None
+    """Those that it is good for; none named, all. None: it was ordered before that was written down."""
 
 
 class Order(msgspec.Struct, frozen=True):

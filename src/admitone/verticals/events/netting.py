@@ -60,6 +60,14 @@ class Moved(msgspec.Struct, frozen=True):
     def net(self) -> int:
         return self.charged - self.refunded - self.platform_fee - self.processor_fee
 
+    def and_also(self, other: "Moved") -> "Moved":
+        return Moved(
+            self.charged + other.charged,
+            self.refunded + other.refunded,
+            self.platform_fee + other.platform_fee,
+            self.processor_fee + other.processor_fee,
+        )
+
     @classmethod
     def of(cls, entries: Mapping[EntryType, int]) -> "Moved":
         """Whatever is neither the price, nor went back, nor is the platform's, was taken on the way."""

@@ -1,17 +1,20 @@
 """What is asked about events: all of one, for its organiser and for whoever looks at its page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
 import msgspec
 
-from admitone.foundation.organizations.api import get_organization
+from admitone.foundation.organizations.api import Settings, get_organization
+from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
+from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import PLATFORM_ORGANIZATION
 from admitone.kernel.scope import Scope
 from admitone.selling.stock.api import Pool, PoolId, find_pools
+from admitone.verticals.events.errors import EventNotFound
 from admitone.verticals.events.model import (
     AccessPolicy,
     Event,
@@ -22,7 +25,8 @@ from admitone.verticals.events.model import (
     TicketTypeId,
     TypeStatus,
 )
-from admitone.verticals.events.policy import SalesRules, is_listed, is_public, sales_rules
+from admitone.verticals.events.offers import Offer, offer_of
+from admitone.verticals.events.policy import SalesRules, availability, is_listed, is_public, sales_rules
 from admitone.verticals.events.store import events as store
 from admitone.verticals.events.store.listing import Wanted, list_of_organization
 from admitone.verticals.events.store.planning import find_shared_pools
@@ -45,29 +49,31 @@ class Plan(msgspec.Struct, frozen=True):
     pools: Mapping[UUID, Pool]
 
     def free(self, kind: TicketType) -> int:
-        """How many can be had: of all that it draws from the least."""
-        return min((self.pools[own].free if own in self.pools else 0) for own in kind.pools)
+        return _free(kind, self.pools)
+
+
+def _free(kind: TicketType, pools: Mapping[UUID, Pool]) -> int:
+    """How many can be had: of all that it draws from the least."""
+    return min((pools[own].free if own in pools else 0) for own in kind.pools)
 
 
 async def find_plan(tx: Tx, own: EventId) -> Plan | None:
-    event = (await store.find_events(tx, [own])).get(own)
-    if event is None:
-        return None
-    types = (await store.find_types_of_events(tx, [own]))[own]
-    shared = (await find_shared_pools(tx, [own]))[own]
-    pools = await find_pools(tx, {PoolId(each) for kind in types for each in kind.pools} | _ids(shared))
-    return Plan(
-        event,
-        (await store.find_policies(tx, [own]))[own],
-        (await store.find_sessions(tx, [own]))[own],
-        types,
-        shared,
-        {each.uuid: pool for each, pool in pools.items()},
-    )
+    events = await store.find_events(tx, [own])
+    return (await _planned(tx, events, await find_shared_pools(tx, [own])))[own] if events else None
 
 
-def _ids(shared: Sequence[SharedPool]) -> set[PoolId]:
-    return {PoolId(each.id) for each in shared}
+async def _planned(
+    tx: Tx, events: Mapping[EventId, Event], shared: Mapping[EventId, tuple[SharedPool, ...]]
+) -> dict[EventId, Plan]:
+    types = await store.find_types_of_events(tx, events)
+    drawn = {PoolId(each) for kinds in types.values() for kind in kinds for each in kind.pools}
+    pools = await find_pools(tx, drawn | {PoolId(each.id) for some in shared.values() for each in some})
+    by_number = {each.uuid: pool for each, pool in pools.items()}
+    policies, sessions = await store.find_policies(tx, events), await store.find_sessions(tx, events)
+    return {
+        own: Plan(event, policies[own], sessions[own], types[own], shared.get(own, ()), by_number)
+        for own, event in events.items()
+    }
 
 
 # -- For everybody
@@ -79,22 +85,63 @@ class PublicPage(msgspec.Struct, frozen=True):
     plan: Plan
     types: tuple[TicketType, ...]
     rules: SalesRules
-    organizer: str
+    organizer: Settings
     now: datetime
 
 
-async def find_public(tx: Tx, own: EventId, linked: TicketTypeId | None) -> PublicPage | None:
-    """Nothing of what was never published. `linked`: a hidden type that somebody has the link of."""
-    plan = await find_plan(tx, own)
-    if plan is None or not is_public(plan.event):
-        return None
+class Look(msgspec.Struct, frozen=True):
+    """Somebody opens an event's page."""
+
+    event: EventId
+    linked: tuple[TicketTypeId, ...] = ()
+    """Hidden types that they have the links of."""
+
+
+@command(only_reads=True)
+async def look_at(tx: Tx, looks: Sequence[Look]) -> list[PublicPage | Refusal]:
+    """What each of them may see, of events of one organisation. Nothing of what was never published."""
+    found = await store.find_events(tx, {each.event for each in looks})
+    events = {own: each for own, each in found.items() if is_public(each)}
+    if not events:
+        return [EventNotFound() for _ in looks]
+    plans = await _planned(tx, events, {})  # Which of its pools are shared is the organiser's business.
+    organizer = (await get_organization(tx)).settings
+    return [
+        _public(plans[each.event], each.linked, organizer, tx.now) if each.event in plans else EventNotFound()
+        for each in looks
+    ]
+
+
+def _public(plan: Plan, linked: Collection[TicketTypeId], organizer: Settings, now: datetime) -> PublicPage:
     types = tuple(
         each
         for each in plan.types
-        if each.status is TypeStatus.ON_SALE or (each.status is TypeStatus.HIDDEN and each.id == linked)
+        if each.status is TypeStatus.ON_SALE or (each.status is TypeStatus.HIDDEN and each.id in linked)
     )
-    rules = sales_rules(plan.event, plan.policy, types, tx.now)
-    return PublicPage(plan, types, rules, (await get_organization(tx)).settings.display_name, tx.now)
+    return PublicPage(plan, types, sales_rules(plan.event, plan.policy, types, now), organizer, now)
+
+
+async def list_offers(tx: Tx, ids: Sequence[EventId]) -> list[Offer]:
+    """Of those that were published; nobody learns of anything else whether it exists."""
+    events = {own: each for own, each in (await store.find_events(tx, ids)).items() if is_public(each)}
+    policies = await store.find_policies(tx, events)
+    types = {
+        own: [each for each in kinds if each.status is TypeStatus.ON_SALE]
+        for own, kinds in (await store.find_types_of_events(tx, events)).items()
+    }
+    drawn = {PoolId(own) for kinds in types.values() for kind in kinds for own in kind.pools}
+    pools = {own.uuid: pool for own, pool in (await find_pools(tx, drawn)).items()}
+    offers = []
+    for own, event in events.items():
+        rules = sales_rules(event, policies[own], types[own], tx.now)
+        words = [(kind, availability(rules.types[kind.id], _free(kind, pools))[0]) for kind in types[own]]
+        offers.append(offer_of(event, words))
+    return offers
+
+
+async def is_anything_on(tx: Tx) -> bool:
+    """Whether lists show anything of this organisation's: what its profile has to publish."""
+    return bool(await list_of_organization(tx, Wanted((EARLIEST, FIRST), LATEST, limit=1)))
 
 
 async def find_in_calendar(tx: Tx, own: EventId) -> tuple[Event, tuple[Session, ...]] | None:

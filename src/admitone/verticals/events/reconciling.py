@@ -41,8 +41,8 @@ SETTLES: Final = timedelta(minutes=15)
 """Whatever is told of rights is heard long before."""
 LOOKED_AT: Final = timedelta(days=30)
 """After an event: refunds come late."""
-COUNTED: Final = payments.PAID | {Status.DISPUTED}
-"""What reached SUCCEEDED, and did not go back whole."""
+COUNTED: Final = payments.PAID | {Status.DISPUTED, Status.REFUNDED}
+"""What reached SUCCEEDED. Of what went back, only what cost nothing has rights that stand."""
 
 DIFFERS: Final = AlertRule(
     "ticketing.sold_differs",

@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Final, Generic, Protocol, TypeVar
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -19,11 +20,12 @@ from admitone.entitlements.api import Entitlement
 from admitone.finance.ledger import api as ledger
 from admitone.finance.payments import api as payments
 from admitone.finance.payments.api import Payment, Scenario
-from admitone.finance.pricing.api import LineItem, Priced, Tampered
+from admitone.finance.pricing.api import LineItem, Tampered
 from admitone.finance.sources.api import SourceType
 from admitone.kernel.clock import zone
 from admitone.kernel.db import Tx
 from admitone.kernel.ids import Id, IdentityId
+from admitone.kernel.statements import ListOrder
 from admitone.verticals.events.model import (
     Event,
     EventId,
@@ -56,7 +58,7 @@ class _Row(Protocol):
 
 
 Row = TypeVar("Row", bound=_Row)
-Read = Callable[[UUID, int], Awaitable[list[Row]]]
+Read = Callable[[UUID | None, int], Awaitable[list[Row]]]
 
 
 class Walked(msgspec.Struct, Generic[Row], frozen=True):
@@ -65,7 +67,7 @@ class Walked(msgspec.Struct, Generic[Row], frozen=True):
     """Where to go on, if there is more to look at."""
 
 
-async def walk(read: Read[Row], wanted: Callable[[Row], bool], place: UUID, most: int) -> Walked[Row]:
+async def walk(read: Read[Row], wanted: Callable[[Row], bool], place: UUID | None, most: int) -> Walked[Row]:
     """Those that are wanted, from that place on, or as many of them as there are within what may be looked at."""
     items: list[Row] = []
     looked, step = 0, most + 1
@@ -105,7 +107,7 @@ def standing_of(order: Order, now: datetime) -> Standing:
 
 
 class OrdersWanted(msgspec.Struct, frozen=True):
-    """Which orders of an event."""
+    """Which orders of an event, and from which end."""
 
     event: EventId
     standing: Standing | None = None
@@ -114,6 +116,7 @@ class OrdersWanted(msgspec.Struct, frozen=True):
     """Placed before then."""
     order: OrderId | None = None
     buyer: IdentityId | None = None
+    way: ListOrder = ListOrder.NEWEST
 
 
 class SeenOrder(msgspec.Struct, frozen=True):
@@ -129,13 +132,13 @@ class SeenOrders(msgspec.Struct, frozen=True):
     looked_until: UUID | None
 
 
-async def list_orders(tx: Tx, wanted: OrdersWanted, before: UUID, most: int) -> SeenOrders:
-    """The latest first."""
+async def list_orders(tx: Tx, wanted: OrdersWanted, place: UUID | None, most: int) -> SeenOrders:
     first = id_near(wanted.since - CLOCKS_DIFFER) if wanted.since else FIRST
     last = id_near(wanted.until + CLOCKS_DIFFER) if wanted.until else LAST
 
-    async def read(place: UUID, limit: int) -> list[Order]:
-        return await reports.list_orders(tx, wanted.event, place, first, limit)
+    async def read(place: UUID | None, limit: int) -> list[Order]:
+        stretch = wanted.way.between(place, first, last)
+        return await reports.list_orders(tx, wanted.event, *stretch, limit, wanted.way)
 
     def is_wanted(order: Order) -> bool:
         return (
@@ -149,19 +152,21 @@ async def list_orders(tx: Tx, wanted: OrdersWanted, before: UUID, most: int) -> 
         named = (await orders.find_orders(tx, [wanted.order])).values()
         found = Walked([each for each in named if each.event_id == wanted.event and is_wanted(each)])
     else:
-        found = await walk(read, is_wanted, min(before, last), most)
+        found = await walk(read, is_wanted, place, most)
     return SeenOrders(await see(tx, [each.id for each in found.items]), found.looked_until)
 
 
 async def see(tx: Tx, ids: Sequence[OrderId]) -> list[SeenOrder]:
     """With their lines and payments, in this order."""
     placed = await orders.find_orders(tx, ids)
-    paid = await payments.find_of_sources(tx, SourceType.TICKET_ORDER, [str(own) for own in placed])
-    return [
-        SeenOrder(placed[own], standing_of(placed[own], tx.now), telling(paid[str(own)]))
-        for own in ids
-        if own in placed
-    ]
+    paid = await find_telling(tx, [*placed])
+    return [SeenOrder(placed[own], standing_of(placed[own], tx.now), paid.get(own)) for own in ids if own in placed]
+
+
+async def find_telling(tx: Tx, ids: Collection[OrderId]) -> dict[OrderId, Payment]:
+    """The payment that tells how an order stands, of those that anybody tried to pay for."""
+    tried = await payments.find_of_sources(tx, SourceType.TICKET_ORDER, [str(own) for own in ids])
+    return {own: payment for own in ids if (payment := telling(tried[str(own)]))}
 
 
 def telling(tried: Sequence[Payment]) -> Payment | None:
@@ -179,17 +184,23 @@ class SeenTicket(msgspec.Struct, frozen=True):
     rights: tuple[Entitlement, ...]
 
     @property
+    def id(self) -> TicketId:
+        return self.ticket.id
+
+    @property
     def entries(self) -> int:
         return sum(each.entries for each in self.rights)
 
 
 class TicketsWanted(msgspec.Struct, frozen=True):
-    """Which tickets of an event."""
+    """Which tickets of an event, and from which end."""
 
     event: EventId
     ticket_type: TicketTypeId | None = None
     status: TicketStatus | None = None
     order: OrderId | None = None
+    way: ListOrder = ListOrder.OLDEST
+    came_in: bool | None = None
 
 
 class SeenTickets(msgspec.Struct, frozen=True):
@@ -197,22 +208,34 @@ class SeenTickets(msgspec.Struct, frozen=True):
     looked_until: UUID | None
 
 
-async def list_tickets(tx: Tx, wanted: TicketsWanted, after: UUID, most: int) -> SeenTickets:
-    """In the order in which they were issued."""
+async def list_tickets(tx: Tx, wanted: TicketsWanted, place: UUID | None, most: int) -> SeenTickets:
+    """By when they were issued."""
 
-    async def read(place: UUID, limit: int) -> list[Ticket]:
-        return await reports.list_tickets(tx, wanted.event, place, limit)
+    async def read(place: UUID | None, limit: int) -> list[Ticket]:
+        return await reports.list_tickets(tx, wanted.event, place, limit, wanted.way)
 
-    async def of_order(place: UUID, limit: int) -> list[Ticket]:
-        own = [each for each in await ticket_store.find_of_orders(tx, [order] if order else ()) if each.id.uuid > place]
-        return sorted((each for each in own if each.event_id == wanted.event), key=lambda each: each.id)[:limit]
+    async def of_order(place: UUID | None, limit: int) -> list[Ticket]:
+        after, before = wanted.way.ids(place)
+        own = await ticket_store.find_of_orders(tx, [order] if order else ())
+        rest = [each for each in own if each.event_id == wanted.event and after < each.id.uuid < before]
+        return sorted(rest, key=lambda each: each.id, reverse=wanted.way is ListOrder.NEWEST)[:limit]
 
     def is_wanted(ticket: Ticket) -> bool:
         return wanted.ticket_type in (None, ticket.ticket_type) and wanted.status in (None, ticket.status)
 
+    async def seen(place: UUID | None, limit: int) -> list[SeenTicket]:
+        return await with_rights(tx, await read_some(place, limit))
+
+    def came_so(each: SeenTicket) -> bool:
+        return is_wanted(each.ticket) and (each.entries > 0) is wanted.came_in
+
     order = wanted.order
-    found = await walk(of_order if order else read, is_wanted, after, most)
-    return SeenTickets(await with_rights(tx, found.items), found.looked_until)
+    read_some = of_order if order else read
+    if wanted.came_in is None:
+        found = await walk(read_some, is_wanted, place, most)
+        return SeenTickets(await with_rights(tx, found.items), found.looked_until)
+    came = await walk(seen, came_so, place, most)
+    return SeenTickets(came.items, came.looked_until)
 
 
 async def with_rights(tx: Tx, tickets: Sequence[Ticket]) -> list[SeenTicket]:
@@ -230,6 +253,21 @@ def piece_of(ticket: Ticket) -> tuple[str, str, int]:
 
 async def find_tickets(tx: Tx, order: OrderId) -> list[SeenTicket]:
     return await with_rights(tx, await ticket_store.find_of_orders(tx, [order]))
+
+
+async def find_kept(tx: Tx, order: Order) -> list[SeenTicket]:
+    """Those tickets of an order that are still whoever's they were: who came in with others is not theirs to see."""
+    owners = await find_owners(tx, order)
+    seen = [
+        SeenTicket(each.ticket, tuple(right for right in each.rights if right.owner in owners))
+        for each in await find_tickets(tx, order.id)
+    ]
+    return [each for each in seen if each.rights]
+
+
+async def find_owners(tx: Tx, order: Order) -> set[IdentityId]:
+    """Whoever placed it, by every id that they have had."""
+    return {order.buyer, *(await entitlements.find_claimed(tx, [order.buyer])).values()}
 
 
 async def find_of_rights(tx: Tx, rights: Collection[Entitlement]) -> dict[str, Ticket]:
@@ -258,11 +296,68 @@ async def sum_sales(
     if found is None:
         return None
     there = zone(found.time_zone)
-    last = last or tx.now.astimezone(there).date()
-    first = first or last - timedelta(days=usual - 1)
-    days = [first + timedelta(days=number) for number in range(min(max((last - first).days + 1, 1), most))]
-    midnights = [datetime.combine(day, time(), there).astimezone(UTC) for day in (*days, days[-1] + timedelta(days=1))]
+    days = _days(tx.now.astimezone(there).date(), first, last, usual, most)
+    midnights = [_midnight(day, there) for day in (*days, days[-1] + timedelta(days=1))]
     return Sales(found, days, await reports.sum_sales(tx, event, midnights))
+
+
+def _days(today: date, first: date | None, last: date | None, usual: int, most: int) -> list[date]:
+    last = last or today
+    first = first or last - timedelta(days=usual - 1)
+    return [first + timedelta(days=number) for number in range(min(max((last - first).days + 1, 1), most))]
+
+
+def _midnight(day: date, there: ZoneInfo) -> datetime:
+    return datetime.combine(day, time(), there).astimezone(UTC)
+
+
+# -- What a day brought
+
+
+class NetOn(msgspec.Struct, frozen=True):
+    """What became of the money of all who began to pay on one day."""
+
+    day: date
+    payments: int
+    moved: Moved
+
+
+class Nets(msgspec.Struct, frozen=True):
+    event: Event
+    days: list[date]
+    brought: list[NetOn]
+    """Those on which somebody paid."""
+    is_complete: bool
+    """Whether nobody was left out, because it would have been too far to look."""
+
+
+async def sum_nets(tx: Tx, event: EventId, first: date | None, last: date | None, usual: int, most: int) -> Nets | None:
+    """By the same days as sales."""
+    found = (await events.find_events(tx, [event])).get(event)
+    if found is None:
+        return None
+    there = zone(found.time_zone)
+    days = _days(tx.now.astimezone(there).date(), first, last, usual, most)
+    begins, ends = (_midnight(day, there) for day in (days[0], days[-1] + timedelta(days=1)))
+    sums: dict[date, NetOn] = {}
+    place, looked = id_near(begins - CLOCKS_DIFFER), 0
+    while looked < FARTHEST:
+        page = await payments.list_of_subject(tx, found.subject, place, MOST_AT_ONCE)
+        within = [each for each in page if begins <= each.created_at < ends]
+        await _add_up(tx, sums, within, there)
+        if len(page) < MOST_AT_ONCE or page[-1].created_at >= ends + CLOCKS_DIFFER:
+            return Nets(found, days, [sums[day] for day in sorted(sums)], is_complete=True)
+        place, looked = page[-1].id.uuid, looked + len(page)
+    return Nets(found, days, [sums[day] for day in sorted(sums)], is_complete=False)
+
+
+async def _add_up(tx: Tx, sums: dict[date, NetOn], paid: Sequence[Payment], there: ZoneInfo) -> None:
+    entries = await ledger.net_by_type(tx, [each.id for each in paid])
+    for each in paid:
+        day = each.created_at.astimezone(there).date()
+        before = sums.get(day, NetOn(day, 0, Moved()))
+        moved = Moved.of(entries.get((each.id, each.currency), {}))
+        sums[day] = NetOn(day, before.payments + 1, before.moved.and_also(moved))
 
 
 # -- What each ticket brought
@@ -316,6 +411,6 @@ async def list_nets(tx: Tx, event: EventId, after: UUID) -> NetPage:
 def _items(payment: Payment) -> tuple[LineItem, ...]:
     """As they were priced. Where that cannot be read any more, the ledger's sums are still shared out."""
     try:
-        return Priced.read(payment.snapshot, payment.snapshot_hash).snapshot.line_items
+        return payment.price.line_items
     except Tampered:
         return ()

@@ -19,6 +19,7 @@ from admitone.kernel.db import Database
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.outbound import CallInsideTransaction, DependencyUnreachable, Outbound
 from admitone.kernel.scope import Caller, Scope
+from tests.desk import free_port
 from tests.finance.gateways.builders import (
     a_charge_order,
     a_hand_on_order,
@@ -33,7 +34,6 @@ from tests.finance.gateways.builders import (
 )
 from tests.finance.gateways.stripe.stages import KEYS, StripeStage
 from tests.peer import read_request, send
-from tests.stories.test_two_commands import free_port
 
 
 def asking(gateway: StripeGateway) -> list[Callable[[], Awaitable[Any]]]:

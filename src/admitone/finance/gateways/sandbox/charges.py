@@ -106,7 +106,7 @@ class Till:
 
     # -- Paying
 
-    def pay(self, card: Card, amount: int | None = None, *, late: bool = False) -> Step:
+    def pay(self, card: Card, amount: int | None = None, currency: str | None = None, *, late: bool = False) -> Step:
         """The customer pays; `late` is a provider that takes money for what it had closed."""
         is_open = self.intent.status in ("requires_payment_method", "pending")
         is_closed = self.intent.status in ("canceled", "cancelled", "expired")
@@ -121,7 +121,7 @@ class Till:
             created=self.at // MILLION,
             status_transitions={},
             amount=intent.amount if amount is None else amount,
-            currency=intent.currency,
+            currency=currency or intent.currency,
             payment_intent=intent.id,
         )
         if card is Card.GOOD or intent.pix:
@@ -350,7 +350,7 @@ class Till:
 
     def _split(self, attempt: Attempt) -> Iterator[MovementRow]:
         """Where the money went: to the organisation's account, if it was for one, less the platform's fee."""
-        yield self._movement(MovementKind.CHARGE, attempt.id, attempt.amount)
+        yield self._movement(MovementKind.CHARGE, attempt.id, attempt.amount, attempt.currency)
         if self.intent.destination:
             yield self._movement(MovementKind.TRANSFER, attempt.id, attempt.amount)
             if fee := min(self.intent.application_fee_amount, attempt.amount):
@@ -358,7 +358,7 @@ class Till:
 
     def _returned(self, refund: Refund) -> Iterator[MovementRow]:
         """Where it came from."""
-        yield self._movement(MovementKind.REFUND, refund.id, refund.amount)
+        yield self._movement(MovementKind.REFUND, refund.id, refund.amount, refund.currency)
         if self.intent.destination:
             if refund.reverse_transfer:
                 yield self._movement(MovementKind.TRANSFER_REVERSED, refund.id, refund.amount)
@@ -434,13 +434,13 @@ class Till:
         name = self.new_id("txn", self.intent.id, self.at)
         return Transaction(id=name, fee=fee, currency=attempt.currency, source=attempt.id, at=self.at)
 
-    def _movement(self, kind: MovementKind, reference: str, amount: int) -> MovementRow:
+    def _movement(self, kind: MovementKind, reference: str, amount: int, currency: str | None = None) -> MovementRow:
         return MovementRow(
             id=self.new_id("mov", reference, kind),
             kind=kind.value,
             reference=reference,
             amount=amount,
-            currency=self.intent.currency,
+            currency=currency or self.intent.currency,
             at=self.at,
             organization=self.intent.metadata.get("orgId"),
             payment=self.intent.metadata.get("payment_id"),

@@ -26,6 +26,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     card: Card = Card.GOOD
     amount: int | None = None
+    currency: str | None = None
+    """Money that nobody asked for, in the provider's own small letters."""
     late: bool = False
     """Take money for what is closed."""
     pending: bool = False
@@ -58,7 +60,7 @@ def _pay(till: Till, options: Options, dice: Dice) -> Step:
         card = Card.DECLINED
     elif card is Card.GOOD and dice.hits(dice.faults.asks):
         card = Card.ASKS
-    return till.pay(card, options.amount, late=options.late)
+    return till.pay(card, options.amount, options.currency, late=options.late)
 
 
 def _refund(till: Till, options: Options, dice: Dice) -> Step:

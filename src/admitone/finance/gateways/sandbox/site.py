@@ -181,10 +181,13 @@ def _is_plain(text: str) -> bool:
 
 
 def _is_own_form(request: Request) -> bool:
-    """A browser says where a form comes from; a program that says nothing is no browser that was led here."""
+    """A browser says where a form comes from, and of a page that tells nobody its address an origin of `null`; a
+    program that says nothing is no browser that was led here."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site in ("same-origin", "none")
     origin = request.headers.get("origin")
-    own = origin is None or urlsplit(origin).netloc == request.headers.get("host")
-    return own and request.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
+    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
 
 
 def _when(micros: int) -> str:

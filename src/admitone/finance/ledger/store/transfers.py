@@ -11,10 +11,11 @@ from admitone.finance.ledger.model import POSITION, Account, EntryType, Holding,
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Record, Tx
 from admitone.kernel.money import Currency, Money
-from admitone.kernel.statements import Insert, columns
+from admitone.kernel.statements import BothWays, Insert, ListOrder, columns
 
 Place = tuple[datetime, UUID]
 """Where a transfer stands in a statement."""
+BEGINNING: Final[Place] = (datetime(1, 1, 2, tzinfo=UTC), UUID(int=0))
 END: Final[Place] = (datetime(9000, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1))
 
 
@@ -140,7 +141,8 @@ SUM_ACCOUNTS_OF_PAYMENTS = """
 """
 
 
-LIST_STATEMENT = f"""
+LIST_STATEMENT = BothWays(
+    f"""
     SELECT {COLUMNS}
       FROM ((SELECT {COLUMNS}
                FROM ledger.transfer AS t
@@ -148,9 +150,10 @@ LIST_STATEMENT = f"""
                 AND t.debit_account = $2
                 AND t.payee_id = $3
                 AND t.currency = $4
-                AND (t.posted_at, t.id) < ($5::timestamptz, $6::uuid)
-              ORDER BY t.posted_at DESC, t.id DESC
-              LIMIT $7)
+                AND (t.posted_at, t.id) > ($5::timestamptz, $6::uuid)
+                AND (t.posted_at, t.id) < ($7::timestamptz, $8::uuid)
+              ORDER BY t.posted_at {{way}}, t.id {{way}}
+              LIMIT $9)
               UNION ALL
             (SELECT {COLUMNS}
                FROM ledger.transfer AS t
@@ -158,12 +161,14 @@ LIST_STATEMENT = f"""
                 AND t.credit_account = $2
                 AND t.payee_id = $3
                 AND t.currency = $4
-                AND (t.posted_at, t.id) < ($5::timestamptz, $6::uuid)
-              ORDER BY t.posted_at DESC, t.id DESC
-              LIMIT $7)) AS t
-     ORDER BY t.posted_at DESC, t.id DESC
-     LIMIT $7
+                AND (t.posted_at, t.id) > ($5::timestamptz, $6::uuid)
+                AND (t.posted_at, t.id) < ($7::timestamptz, $8::uuid)
+              ORDER BY t.posted_at {{way}}, t.id {{way}}
+              LIMIT $9)) AS t
+     ORDER BY t.posted_at {{way}}, t.id {{way}}
+     LIMIT $9
 """  # noqa: S608, of constants
+)
 
 
 async def insert_transfers(tx: Tx, transfers: Sequence[Transfer]) -> set[TransferId]:
@@ -182,9 +187,12 @@ async def list_by_payment(tx: Tx, payments: Sequence[PaymentId], limit: int) -> 
     return [transfer_in(row) for row in rows]
 
 
-async def list_statement(tx: Tx, holding: Holding, before: Place, limit: int) -> list[Transfer]:
-    """Both sides in one, the newest first."""
-    rows = await tx.fetch(LIST_STATEMENT, holding.account, holding.payee, holding.currency, *before, limit)
+async def list_statement(
+    tx: Tx, holding: Holding, after: Place, before: Place, limit: int, order: ListOrder
+) -> list[Transfer]:
+    """Both sides in one."""
+    whose = holding.account, holding.payee, holding.currency
+    rows = await tx.fetch(LIST_STATEMENT.first(order), *whose, *after, *before, limit)
     return [transfer_in(row) for row in rows]
 
 

@@ -43,6 +43,7 @@ from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import standing
 from admitone.finance.payments.store.accounts import find_accounts
 from admitone.finance.payments.store.standing import Claim
+from admitone.finance.payments.store.subjects import insert_subjects
 from admitone.finance.pricing.api import Priced, price
 from admitone.finance.sources.api import SOURCE_TYPES, PaymentId, SettlementModel, Source
 from admitone.finance.sources.port import SHOPS, Keeping, Offer, Wanted
@@ -419,6 +420,7 @@ class _Desk:
         if self._begun:
             await store.insert_payments(tx, [begun.payment for _, begun in self._begun])
             await intent_store.insert_intents(tx, [begun.intent for _, begun in self._begun if begun.intent])
+            await insert_subjects(tx, [begun.payment for _, begun in self._begun if begun.payment.applied])
         taken = {claim: count for claim, count in self._taken.items() if count != self._before.get(claim, 0)}
         await standing.take_claims(tx, taken)
         await audit.record(tx, self._entries)

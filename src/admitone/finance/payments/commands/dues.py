@@ -16,7 +16,6 @@ from admitone.finance.payments.commands.recording import History, read_histories
 from admitone.finance.payments.errors import NotHeld, NotWhatIsHeld, PaymentNotFound
 from admitone.finance.payments.model import DUE, PAID, TAX_WITHHELD, Payment, RecordedFact, Status
 from admitone.finance.payments.store import payments as store
-from admitone.finance.pricing.api import Priced
 from admitone.finance.sources.api import Flow, PaymentId
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
@@ -54,7 +53,7 @@ class _Held(msgspec.Struct, frozen=True):
 
     def tax_of(self, payment: Payment) -> int:
         """In proportion to what is left of the price."""
-        whole = Priced.read(payment.snapshot, payment.snapshot_hash).snapshot.withheld_taxes
+        whole = payment.price.withheld_taxes
         return Money(whole, payment.currency).part(self.deposit + self.commission, payment.amount_minor).minor
 
 

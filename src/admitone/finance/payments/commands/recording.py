@@ -98,6 +98,8 @@ class History:
     @property
     def is_disputed_after_refund(self) -> bool:
         """Whether a dispute was opened of what had gone back already: the money has left twice."""
+        if not any(fact.kind in DISPUTES for fact in self.news):
+            return False
         known = {fact.reference for fact in self.before}
         happened = Happened(self.after)
         return any(

@@ -9,17 +9,17 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from admitone.finance.gateways.api import FactKind, Method
+from admitone.finance.gateways.api import Method
 from admitone.finance.payments import errors, queries
-from admitone.finance.payments.asking import Clerk
 from admitone.finance.payments.commands.checkouts import Quote, quote
-from admitone.finance.payments.model import CLOSABLE, Checkout, Payment
-from admitone.finance.payments.paying import begin_to_pay, go_on
-from admitone.finance.payments.secrets import organization_of
+from admitone.finance.payments.model import CLOSABLE, Checkout, Payment, Way
+from admitone.finance.payments.paying import begin_to_pay, give_up, go_on
+from admitone.finance.payments.secrets import organization_of, status_secret
 from admitone.finance.payments.wires import (
     SOME_PAYMENT,
     CheckoutAnswer,
     StatusAnswer,
+    checkout_answer,
     status_answer,
 )
 from admitone.finance.sources.api import PaymentId, Source, SourceId, SourceType
@@ -33,7 +33,7 @@ from admitone.kernel.contracts import (
     ShortText,
     Wire,
 )
-from admitone.kernel.errors import OutcomeUnknown, Refusal, Unauthenticated
+from admitone.kernel.errors import Refusal, Unauthenticated
 from admitone.kernel.figures import CHECKOUT_PER_ADDRESS, CHECKOUT_PER_IDENTITY_AND_SOURCE, MINUTE
 from admitone.kernel.idempotency import KeyReused
 from admitone.kernel.ids import IdentityId, OrganizationId
@@ -86,6 +86,8 @@ class QuoteAnswer(Wire):
     taxes_minor: Minor
     platform_fee_minor: Minor | None
     """Nothing where the buyer does not see it."""
+    fee_is_added: bool
+    """Else it is part of the price."""
     total_minor: Minor
     free_checkout: bool
 
@@ -245,6 +247,7 @@ async def show_price(call: Call, request: QuoteRequest) -> QuoteAnswer:
         discounts_minor=snapshot.discounts,
         taxes_minor=snapshot.customer_taxes,
         platform_fee_minor=None if snapshot.fee_mode == "ABSORBED" else snapshot.platform_fee,
+        fee_is_added=snapshot.fee_mode == "ADDED",
         total_minor=snapshot.total,
         free_checkout=snapshot.total == 0,
     )
@@ -306,6 +309,34 @@ async def _own_payment(call: Call, request: StatusRequest) -> Payment:
     return found
 
 
+way = Contract(
+    id="C02.WAY",
+    version="1.0.0",
+    owner="payments",
+    consumers=("web", "mobile"),
+    summary="How the buyer goes on with a payment that was begun: the address or the code that the provider gave.",
+    get="/api/checkout/way",
+    takes=StatusRequest,
+    gives=CheckoutAnswer,
+    refuses=(errors.PaymentNotFound,),
+    audience=Audience.PUBLIC,
+    recognizes=True,
+    limits=(STATUS_PER_ADDRESS,),
+    order_key="none",
+    examples=(Example("Another's", takes=StatusRequest(payment_id=SOME_PAYMENT), refuses=errors.PaymentNotFound()),),
+)
+
+
+@way.serves
+async def tell_way(call: Call, request: StatusRequest) -> CheckoutAnswer:
+    """For whoever comes back to a page: nobody is asked, and what is over leads nowhere any more."""
+    payment = await _own_payment(call, request)
+    given = Way()
+    if payment.status in CLOSABLE:
+        given = await call.read(queries.find_way, payment, scope=Scope(payment.organization))
+    return checkout_answer(payment, given, status_secret(payment))
+
+
 cancel = Contract(
     id="C02.CANCEL",
     version="1.0.0",
@@ -326,16 +357,9 @@ cancel = Contract(
 
 
 @cancel.serves
-async def give_up(call: Call, request: StatusRequest) -> StatusAnswer:
-    payment = await _own_payment(call, request)
-    if payment.status not in CLOSABLE or payment.provider is None:
-        return status_answer(payment)
-    # What could not be asked is unknown: whoever sees to it finds out, and closes it in time.
-    try:
-        await Clerk.of(call).close(payment.organization, payment.id, FactKind.CANCELLED, call.caller)
-    except (errors.GatewayRefused, errors.ProviderUnanswered) as trouble:
-        raise OutcomeUnknown from trouble
+async def give_up_payment(call: Call, request: StatusRequest) -> StatusAnswer:
+    await give_up(call, await _own_payment(call, request))
     return status_answer(await _own_payment(call, request))
 
 
-CONTRACTS: tuple[Any, ...] = (intent, pix, prices, status, payment_status, cancel)
+CONTRACTS: tuple[Any, ...] = (intent, pix, prices, status, payment_status, way, cancel)

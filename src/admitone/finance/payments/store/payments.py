@@ -134,16 +134,21 @@ FIND_PAYMENTS = f"""
 """  # noqa: S608, of constants
 
 
-# By the key of its index, as above.
+# All of a source by the key of its index, as above; then those first that decide, and the latest of the others.
 FIND_OF_SOURCES = f"""
     SELECT {OF_PAYMENT}
       FROM unnest($3::text[]) AS v(source_id)
      CROSS JOIN LATERAL (SELECT {COLUMNS}
-                           FROM payments.payment
-                          WHERE organization_id = $1
-                            AND source_type = $2
-                            AND source_id = v.source_id
-                          ORDER BY idempotency_key
+                           FROM (SELECT {COLUMNS}
+                                   FROM payments.payment
+                                  WHERE organization_id = $1
+                                    AND source_type = $2
+                                    AND source_id = v.source_id
+                                  ORDER BY idempotency_key
+                                 OFFSET 0) AS tried
+                          ORDER BY applied DESC,
+                                   status IN ('CREATED', 'PENDING', 'REQUIRES_ACTION', 'PROCESSING') DESC,
+                                   id DESC
                           LIMIT $4) AS p
 """  # noqa: S608, of constants
 
@@ -319,7 +324,8 @@ async def find_payments(tx: Tx, ids: Collection[PaymentId]) -> dict[PaymentId, P
 
 
 async def find_of_sources(tx: Tx, kind: SourceType, ids: Collection[str]) -> dict[str, list[Payment]]:
-    """All by which somebody paid for these, or tried to, the first one first; as many as anybody ever tries."""
+    """All by which somebody paid for these, or tried to, the first one first. Of very many the latest, and whatever
+    paid or is being paid in any case."""
     found: dict[str, list[Payment]] = {own: [] for own in ids}
     for row in await tx.fetch(FIND_OF_SOURCES, kind.value, sorted(found), MOST_OF_SOURCE) if found else []:
         payment = payment_of(row)

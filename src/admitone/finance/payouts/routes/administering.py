@@ -248,9 +248,9 @@ list_all = Contract(
 
 @list_all.serves
 async def show_all(call: Call, request: AdminListRequest) -> Page[PayoutAnswer]:
-    (before,) = request.after(tuple[UUID]) or (LAST,)
+    (place,) = request.after(tuple[UUID]) or (None,)
     scope = _scope(request.organization)
-    found = await call.read(store.list_payouts, before, request.owner, request.state, request.limit + 1, scope=scope)
+    found = await call.read(store.list_payouts, place, request.owner, request.state, request.limit + 1, scope=scope)
     shown = [PayoutAnswer.of(each) for each in found]
     return page_of(shown, request.limit, key=lambda each: (each.id.uuid if each.id else LAST,))
 

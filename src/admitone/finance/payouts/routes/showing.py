@@ -18,7 +18,8 @@ from admitone.finance.payouts.routes.wires import (
 )
 from admitone.finance.payouts.store import payouts as store
 from admitone.finance.sources.api import SettlementModel
-from admitone.kernel.contracts import Audience, Call, Contract, Example, Instant, Page, PageRequest, Wire, page_of
+from admitone.kernel.contracts import Audience, Call, Contract, Example, Instant, Page, PageRequest, Wire
+from admitone.kernel.statements import ListOrder
 
 LAST = UUID(int=2**128 - 1)
 END = (datetime(9000, 1, 1, tzinfo=UTC), "")
@@ -105,6 +106,8 @@ class PayoutsRequest(PageRequest):
     owner: UUID | None = None
     state: PayoutState | None = None
     """Of ours."""
+    order: ListOrder = ListOrder.NEWEST
+    """Of ours."""
 
 
 def _payouts(own: str, path: str) -> Contract:
@@ -129,11 +132,11 @@ async def show_payouts(call: Call, request: PayoutsRequest) -> Page[PayoutAnswer
         start = request.after(tuple[datetime, str]) or END
         reported = await call.read(store.list_reported, start, request.limit + 1)
         theirs = [PayoutAnswer.of_provider(each) for each in reported]
-        return page_of(theirs, request.limit, key=lambda each: (each.at, each.reference))
-    (before,) = request.after(tuple[UUID]) or (LAST,)
-    found = await call.read(store.list_payouts, before, request.owner, request.state, request.limit + 1)
+        return request.page(theirs, key=lambda each: (each.at, each.reference))
+    (place,) = request.after(tuple[UUID]) or (None,)
+    found = await call.read(store.list_payouts, place, request.owner, request.state, request.limit + 1, request.order)
     ours = [PayoutAnswer.of(each) for each in found]
-    return page_of(ours, request.limit, key=lambda each: (each.id.uuid if each.id else LAST,))
+    return request.page(ours, key=lambda each: (each.id.uuid if each.id else LAST,))
 
 
 class SummaryRequest(Wire):
@@ -215,8 +218,8 @@ async def show_summary(call: Call, request: SummaryRequest) -> SummaryAnswer:
     return SummaryAnswer(currencies=[SummaryLine.of(each) for each in found])
 
 
-CONTRACTS: tuple[Any, ...] = (
-    *both(_status, show_status, "C14.STATUS", "/status"),
-    *both(_payouts, show_payouts, "C14.LIST", ""),
-    *both(_summary, show_summary, "C14.SUMMARY", "/summary"),
-)
+status, status_too = both(_status, show_status, "C14.STATUS", "/status")
+payouts, payouts_too = both(_payouts, show_payouts, "C14.LIST", "")
+summary, summary_too = both(_summary, show_summary, "C14.SUMMARY", "/summary")
+
+CONTRACTS: tuple[Any, ...] = (status, status_too, payouts, payouts_too, summary, summary_too)

@@ -10,7 +10,7 @@ from admitone.finance.gateways.api import PayoutStatus, Provider
 from admitone.finance.payouts.model import PAYOUT, Payout, PayoutId, PayoutState, Report, Reported, in_order
 from admitone.finance.sources.api import SettlementModel
 from admitone.kernel.db import Record, Tx
-from admitone.kernel.statements import Insert, columns
+from admitone.kernel.statements import BothWays, Insert, ListOrder, columns
 
 COLUMNS = """id, payee_id, city_code, period, currency, settlement_model, provider, livemode, account, gross_minor,
            recovered_minor, state, reference, code, correlation_id, created_at, asked_at"""
@@ -67,16 +67,19 @@ FIND_PERIODS = """
 """
 
 
-LIST_PAYOUTS = f"""
+LIST_PAYOUTS = BothWays(
+    f"""
     SELECT {COLUMNS}
       FROM payouts.payout
      WHERE organization_id = $1
-       AND id < $2
-       AND ($3::uuid IS NULL OR payee_id = $3)
-       AND ($4::text IS NULL OR state = $4)
-     ORDER BY id DESC
-     LIMIT $5
+       AND id > $2
+       AND id < $3
+       AND ($4::uuid IS NULL OR payee_id = $4)
+       AND ($5::text IS NULL OR state = $5)
+     ORDER BY id {{way}}
+     LIMIT $6
 """  # noqa: S608, of constants
+)
 
 
 SUM_COMMITTED = """
@@ -245,10 +248,16 @@ async def find_periods(tx: Tx, owners: Collection[UUID], since: date) -> dict[tu
     return found
 
 
-async def list_payouts(tx: Tx, before: UUID, owner: UUID | None, state: PayoutState | None, limit: int) -> list[Payout]:
-    """The newest first."""
-    said = state.value if state else None
-    return [_payout(row) for row in await tx.fetch(LIST_PAYOUTS, before, owner, said, limit)]
+async def list_payouts(
+    tx: Tx,
+    place: UUID | None,
+    owner: UUID | None,
+    state: PayoutState | None,
+    limit: int,
+    order: ListOrder = ListOrder.NEWEST,
+) -> list[Payout]:
+    wanted = owner, state.value if state else None
+    return [_payout(row) for row in await tx.fetch(LIST_PAYOUTS.first(order), *order.ids(place), *wanted, limit)]
 
 
 async def sum_committed(tx: Tx, owners: Collection[UUID]) -> dict[tuple[UUID, str], int]:

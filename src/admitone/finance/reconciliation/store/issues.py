@@ -20,7 +20,7 @@ from admitone.finance.reconciliation.model import (
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Record, Tx
 from admitone.kernel.ids import IdentityId
-from admitone.kernel.statements import Insert, Lock, columns
+from admitone.kernel.statements import BothWays, Insert, ListOrder, Lock, columns
 
 LAST: Final = UUID(int=2**128 - 1)
 BEGINNING: Final = datetime(1900, 1, 1, tzinfo=UTC)
@@ -159,15 +159,18 @@ TAKE = """
 """
 
 
-LIST_ISSUES = f"""
+LIST_ISSUES = BothWays(
+    f"""
     SELECT {COLUMNS}
       FROM reconciliation.issue AS i
      WHERE i.organization_id = $1
        AND i.state = $2
-       AND i.id < $3
-     ORDER BY i.id DESC
-     LIMIT $4
+       AND i.id > $3
+       AND i.id < $4
+     ORDER BY i.id {{way}}
+     LIMIT $5
 """  # noqa: S608, of constants
+)
 
 
 SUM_OPEN = """
@@ -252,9 +255,10 @@ async def take(tx: Tx, taken: dict[IssueId, IdentityId]) -> None:
     await tx.execute_exactly(len(ids), TAKE, ids, people)
 
 
-async def list_issues(tx: Tx, state: IssueState, before: UUID, limit: int) -> list[Issue]:
-    """The newest first."""
-    return [_issue(row) for row in await tx.fetch(LIST_ISSUES, state.value, before, limit)]
+async def list_issues(
+    tx: Tx, state: IssueState, place: UUID | None, limit: int, order: ListOrder = ListOrder.NEWEST
+) -> list[Issue]:
+    return [_issue(row) for row in await tx.fetch(LIST_ISSUES.first(order), state.value, *order.ids(place), limit)]
 
 
 async def sum_open(tx: Tx) -> list[OpenIssues]:

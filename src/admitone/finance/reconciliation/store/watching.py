@@ -6,6 +6,7 @@ from uuid import UUID
 
 from admitone.finance.reconciliation.model import Late, OpenOverall
 from admitone.kernel.db import PlatformTx
+from admitone.kernel.ids import OrganizationId
 from admitone.kernel.scope import PlatformScope, Role
 
 ACROSS: Final = PlatformScope("see that every organisation is reconciled", Role.RELAY)
@@ -42,6 +43,26 @@ COUNT_OPEN = """
              ORDER BY i.first_seen_at
              LIMIT $1) AS o
 """
+
+
+# Of the oldest that are counted at all: whoever has many is not asked how many exactly.
+LIST_WHOSE = """
+    SELECT o.organization_id, count(*) AS issues, min(o.first_seen_at) AS oldest_at
+      FROM (SELECT i.organization_id, i.first_seen_at
+              FROM reconciliation.issue AS i
+             WHERE i.state = 'OPEN'
+             ORDER BY i.first_seen_at
+             LIMIT $1) AS o
+     GROUP BY o.organization_id
+     ORDER BY min(o.first_seen_at)
+     LIMIT $2
+"""
+
+
+async def list_whose(tx: PlatformTx, limit: int) -> list[tuple[OrganizationId, OpenOverall]]:
+    """Who has open issues, and how many; whose oldest is the oldest comes first."""
+    rows = await tx.fetch(LIST_WHOSE, MOST_COUNTED, limit)
+    return [(OrganizationId(row["organization_id"]), OpenOverall(row["issues"], row["oldest_at"])) for row in rows]
 
 
 async def count_late(tx: PlatformTx, due: datetime) -> Late:

@@ -27,6 +27,7 @@ class Replay(msgspec.Struct, frozen=True):
     receipt: ReceiptId
     by: str
     reason: str
+    reason_code: str = dead.REPLAY_CODE
 
 
 class Replayed(msgspec.Struct, frozen=True):
@@ -58,7 +59,7 @@ def _job(row: Record) -> Job:
 
 def _entry(each: Replay) -> audit.Entry:
     after = {"by": each.by, "why": each.reason}
-    return audit.Entry(each.caller, "webhooks.replay", str(each.receipt), "REPLAY", after=after)
+    return audit.Entry(each.caller, "webhooks.replay", str(each.receipt), each.reason_code, after=after)
 
 
 # -- With the dead letters that it leaves behind
@@ -81,7 +82,7 @@ async def _replay_one(submit: Submit, read: Read, each: Replay) -> Replayed | Re
     name = store.key_of(row["source"], row["external_id"], 0)
     for letter in await read(dead.SCOPE, dead.list_dead_of_call, row["correlation_id"]):
         if letter["key"].removeprefix("apply:").startswith(name) and letter["replayed_at"] is None:
-            away = dead.Replay(each.caller, dead.DeadLetterId(letter["id"]), each.by, each.reason)
+            away = dead.Replay(each.caller, dead.DeadLetterId(letter["id"]), each.by, each.reason, each.reason_code)
             await submit(
                 dead.put_away, Scope(OrganizationId(letter["organization_id"]), "put a dead letter away"), away
             )

@@ -1,7 +1,8 @@
 """What operators see and do: receipts by state, and looking at them again.
 
-Promise: nothing here answers without the internal secret, and nothing of what an event said is shown; a replay names
-who asked and why, is audited, and runs once.
+Promise: nothing here answers but to the internal secret and to the platform's own people, and nothing of what an event
+said is shown; a replay names who asked and why, is audited, and runs once. People prove anew who they are, and give a
+code for the trail: what is looked at again moves money.
 """
 
 from typing import Annotated, Any
@@ -21,14 +22,16 @@ from admitone.kernel.contracts import (
     Instant,
     Page,
     PageRequest,
+    ReasonCode,
     ShortText,
     Wire,
-    page_of,
 )
 from admitone.kernel.db import Record
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import OrganizationId
+from admitone.kernel.statements import ListOrder
 
+SEE, MEND = "PLATFORM_WEBHOOKS_R", "PLATFORM_WEBHOOKS_RW"
 SOME_RECEIPT = ReceiptId.parse("whr_0198c9a40000700080000000000000aa")
 SOME_CALL = UUID("0198c9a4-0000-7000-8000-0000000000ae")
 
@@ -51,6 +54,7 @@ class Receipt(Wire):
 
 class ReceiptsRequest(PageRequest):
     state: ReceiptState = ReceiptState.ORG_UNRESOLVED
+    order: ListOrder = ListOrder.OLDEST
 
 
 class ReplayRequest(Wire):
@@ -103,26 +107,33 @@ A_RECEIPT = Receipt(
     settled_at="2026-11-16T10:00:31Z",  # type: ignore[arg-type]
 )
 
-receipts = Contract(
-    id="C10.RECEIPTS",
-    version="1.0.0",
-    owner="finance",
-    consumers=("operations",),
-    summary="What providers told us, by what became of it, oldest first.",
-    get="/api/internal/webhooks",
-    takes=ReceiptsRequest,
-    gives=Page[Receipt],
-    audience=Audience.INTERNAL,
-    order_key="none",
-    examples=(Example("one", takes=ReceiptsRequest(), gives=Page(items=[A_RECEIPT], next_cursor=None)),),
-)
+
+def _lists(number: str, path: str, **who: Any) -> Contract:
+    return Contract(
+        id=number,
+        version="1.0.0",
+        owner="finance",
+        consumers=("operations",),
+        summary="What providers told us, by what became of it, the oldest first unless the newest are asked for.",
+        get=path,
+        takes=ReceiptsRequest,
+        gives=Page[Receipt],
+        order_key="none",
+        examples=(Example("one", takes=ReceiptsRequest(), gives=Page(items=[A_RECEIPT], next_cursor=None)),),
+        **who,
+    )
+
+
+receipts = _lists("C10.RECEIPTS", "/api/internal/webhooks", audience=Audience.INTERNAL)
+receipts_for_people = _lists("C10.RECEIPTS.ADMIN", "/api/admin/webhooks", audience=Audience.ADMIN, permission=SEE)
 
 
 @receipts.serves
+@receipts_for_people.serves
 async def list_receipts(call: Call, request: ReceiptsRequest) -> Page[Receipt]:
-    (after,) = request.after(tuple[UUID]) or (None,)
-    rows = await call.read(store.list_receipts, request.state, after, request.limit + 1, scope=PLATFORM)
-    return page_of([_receipt(row) for row in rows], request.limit, key=lambda receipt: (receipt.id.uuid,))
+    (place,) = request.after(tuple[UUID]) or (None,)
+    rows = await call.read(store.list_receipts, request.state, place, request.limit + 1, request.order, scope=PLATFORM)
+    return request.page([_receipt(row) for row in rows], key=lambda receipt: (receipt.id.uuid,))
 
 
 def _looks_again(number: str, path: str) -> Contract:
@@ -152,16 +163,58 @@ replay = _looks_again("C10.REPLAY", "/api/internal/webhooks/replay")
 replay_too = _looks_again("C10.REPROCESS.EVENT", "/api/internal/reprocess/stripe-event")
 
 
+class LookAgainRequest(Wire):
+    ids: Annotated[list[ReceiptId], Meta(min_length=1, max_length=100)]
+    reason: ShortText
+    """In words."""
+    reason_code: ReasonCode
+
+
+replay_by_people = Contract(
+    id="C10.REPLAY.ADMIN",
+    version="1.0.0",
+    owner="finance",
+    consumers=("operations",),
+    summary="Look at events again, after what was in their way was mended.",
+    post="/api/admin/webhooks/replay",
+    takes=LookAgainRequest,
+    gives=ReplayAnswer,
+    audience=Audience.ADMIN,
+    permission=MEND,
+    step_up=True,
+    repeats="an event is looked at again only while it is to be mended; the second time it says so",
+    order_key="none",
+    examples=(
+        Example(
+            "mended",
+            takes=LookAgainRequest(
+                ids=[SOME_RECEIPT], reason="the account is connected now", reason_code="ACCOUNT_CONNECTED"
+            ),
+            gives=ReplayAnswer(outcomes=[ReplayOutcome(id=SOME_RECEIPT, error_code=None)]),
+        ),
+    ),
+)
+
+
+@replay_by_people.serves
+async def look_again_for(call: Call, request: LookAgainRequest) -> ReplayAnswer:
+    by, reason, code = str(call.identity), request.reason, request.reason_code
+    return await _look_again(call, [Replay(call.caller, each, by, reason, code) for each in request.ids])
+
+
 @replay.serves
 @replay_too.serves
 async def look_again(call: Call, request: ReplayRequest) -> ReplayAnswer:
+    return await _look_again(call, [Replay(call.caller, each, request.by, request.reason) for each in request.ids])
+
+
+async def _look_again(call: Call, wanted: list[Replay]) -> ReplayAnswer:
     async def submit(command: Any, scope: Any, each: Any) -> Any:
         return await call.batch(command, each, scope=scope)
 
     async def read(scope: Any, query: Any, *said: Any) -> Any:
         return await call.read(query, *said, scope=scope)
 
-    wanted = [Replay(call.caller, each, request.by, request.reason) for each in request.ids]
     outcomes = await replay_each(submit, read, wanted)
     return ReplayAnswer(outcomes=[_outcome(each, outcome) for each, outcome in zip(wanted, outcomes, strict=True)])
 
@@ -170,4 +223,4 @@ def _outcome(each: Replay, outcome: Replayed | Refusal) -> ReplayOutcome:
     return ReplayOutcome(id=each.receipt, error_code=outcome.code if isinstance(outcome, Refusal) else None)
 
 
-CONTRACTS = (receipts, replay, replay_too)
+CONTRACTS = (receipts, receipts_for_people, replay, replay_too, replay_by_people)

@@ -5,6 +5,7 @@ state: whoever repeats a stop that somebody lifted meanwhile means it, and must 
 """
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
@@ -90,6 +91,20 @@ A_STOP = SwitchAnswer(
     expires_at=ITS_END,
 )
 
+
+class SwitchKind(StrEnum):
+    STOP = "stop"
+    """New business, of something or somebody."""
+    FEATURE = "feature"
+    """What is switched on."""
+
+
+class SwitchesRequest(PageRequest):
+    organization: OrganizationId | None = None
+    """Whose; what holds for everybody is the platform's."""
+    kind: SwitchKind | None = None
+
+
 list_switches = Contract(
     id="AUTHORITY.SWITCHES",
     version="1.0.0",
@@ -97,19 +112,21 @@ list_switches = Contract(
     consumers=("operations",),
     summary="What is stopped and what is on, everywhere; not what expired.",
     get="/api/admin/switches",
-    takes=PageRequest,
+    takes=SwitchesRequest,
     gives=Page[SwitchAnswer],
     audience=Audience.ADMIN,
     permission=SEE,
     order_key="organization, key",
-    examples=(Example("one", takes=PageRequest(limit=1), gives=Page(items=[A_STOP], next_cursor=None)),),
+    examples=(Example("one", takes=SwitchesRequest(limit=1), gives=Page(items=[A_STOP], next_cursor=None)),),
 )
 
 
 @list_switches.serves
-async def show_switches(call: Call, request: PageRequest) -> Page[SwitchAnswer]:
+async def show_switches(call: Call, request: SwitchesRequest) -> Page[SwitchAnswer]:
     after = request.after(tuple[UUID, str]) or (UUID(int=0), "")
-    rows = await call.read(switches.list_switches, after, request.limit + 1, scope=READING)
+    whose = request.organization.uuid if request.organization else None
+    begins = f"{request.kind}:" if request.kind else None
+    rows = await call.read(switches.list_switches, after, whose, begins, request.limit + 1, scope=READING)
     answers = [SwitchAnswer.of(organization, setting) for organization, setting in rows]
     return page_of(answers, request.limit, key=lambda answer: (answer.organization.uuid, answer.key))
 

@@ -61,9 +61,10 @@ SPEND_TOKENS = Insert(
 
 
 FIND_SPENT = """
-    SELECT t.digest, s.id AS session_id, s.identity_id
+    SELECT t.digest, t.spent_at, s.id AS session_id, s.identity_id, s.ended_at
       FROM authority.spent_token AS t
-     CROSS JOIN LATERAL (SELECT id, identity_id FROM authority.session WHERE id = t.session_id OFFSET 0) AS s
+     CROSS JOIN LATERAL
+           (SELECT id, identity_id, ended_at FROM authority.session WHERE id = t.session_id OFFSET 0) AS s
      WHERE t.digest = ANY($1::bytea[])
 """
 

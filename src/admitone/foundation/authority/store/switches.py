@@ -47,8 +47,10 @@ LIST_SWITCHES = """
       FROM authority.switch
      WHERE (organization_id, key) > ($1, $2)
        AND (expires_at IS NULL OR expires_at > $3)
+       AND ($4::uuid IS NULL OR organization_id = $4)
+       AND ($5::text IS NULL OR starts_with(key, $5))
      ORDER BY organization_id, key
-     LIMIT $4
+     LIMIT $6
 """
 
 
@@ -86,9 +88,11 @@ async def remove_switches(tx: Tx, keys: Sequence[str]) -> None:
     await tx.execute_exactly(len(keys), REMOVE_SWITCHES, keys)
 
 
-async def list_switches(tx: PlatformTx, after: tuple[UUID, str], limit: int) -> list[tuple[OrganizationId, Setting]]:
-    """Those that hold now, everybody's, the platform's own among them."""
-    rows = await tx.fetch(LIST_SWITCHES, *after, tx.now, limit)
+async def list_switches(
+    tx: PlatformTx, after: tuple[UUID, str], organization: UUID | None, begins: str | None, limit: int
+) -> list[tuple[OrganizationId, Setting]]:
+    """Those that hold now, everybody's, the platform's own among them; or of one, or whose keys begin like this."""
+    rows = await tx.fetch(LIST_SWITCHES, *after, tx.now, organization, begins, limit)
     return [(OrganizationId(row["organization_id"]), _setting(row)) for row in rows]
 
 

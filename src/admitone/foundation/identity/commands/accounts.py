@@ -8,7 +8,7 @@ import msgspec
 from admitone.foundation.authority.api import EndReason, end_sessions, end_sessions_of
 from admitone.foundation.identity.errors import IdentityNotFound
 from admitone.foundation.identity.facts import IdentityCreated, IdentityErased
-from admitone.foundation.identity.model import IdentityType, Profile
+from admitone.foundation.identity.model import IdentityType, Profile, Proofs
 from admitone.foundation.identity.store import challenges, factors, people
 from admitone.foundation.identity.store.people import NewIdentity
 from admitone.kernel import audit
@@ -25,6 +25,7 @@ class Me(msgspec.Struct, frozen=True):
     identity: IdentityId
     profile: Profile
     is_verified: bool
+    proofs: Proofs
 
 
 class ProfileChange(msgspec.Struct, frozen=True):
@@ -60,8 +61,9 @@ class NewAccount(msgspec.Struct, frozen=True):
 async def show(tx: PeopleTx, identities: Sequence[IdentityId]) -> list[Me | Refusal]:
     known = await people.find_people(tx, identities)
     profiles = await people.list_profiles(tx, identities)
+    proofs = await people.list_proofs(tx, identities)
     return [
-        Me(each, profiles[each], known[each]["email_verified_at"] is not None)
+        Me(each, profiles[each], known[each]["email_verified_at"] is not None, proofs[each])
         if each in profiles
         else IdentityNotFound()
         for each in identities

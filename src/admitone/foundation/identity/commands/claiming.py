@@ -73,6 +73,10 @@ async def make_guests(tx: PeopleTx, wanted: Sequence[Guest]) -> list[IdentityId 
     return [found[each.email] for each in wanted]
 
 
+async def find_guest(tx: PeopleTx, email: str) -> IdentityId | None:
+    return (await people.find_by_email(tx, [email], IdentityType.GUEST_EMAIL)).get(email)
+
+
 async def guests(tx: PeopleTx, emails: Sequence[str]) -> dict[str, IdentityId]:
     """The guest of each normalised address: the one there is, or a new one (IDN-003)."""
     found = await people.find_by_email(tx, emails, IdentityType.GUEST_EMAIL)

@@ -1,18 +1,31 @@
 """Sessions over HTTP: refreshed, shown, left.
 
-Promise: `refresh` is the only operation that makes cookies of tokens (IDN-014); they are HttpOnly, and the refresh
+Promise: refreshing is the only thing that makes cookies of tokens (IDN-014); they are HttpOnly, and the refresh
 token goes nowhere but to the auth API. Only our own pages may send them with a change: `kernel.contracts.credentials`.
 """
 
-from typing import Final
+from html import escape
+from typing import Annotated, Final
+from urllib.parse import quote
 
-from admitone.foundation.authority.api import ACCESS_LASTS, REFRESH_LASTS, InvalidSession, Opened, Refresh, rotate
+from msgspec import Meta
+
+from admitone.foundation.authority.api import (
+    ACCESS_LASTS,
+    REFRESH_LASTS,
+    InvalidSession,
+    JustRenewed,
+    Opened,
+    Refresh,
+    rotate,
+)
 from admitone.foundation.identity.commands import accounts
 from admitone.foundation.identity.commands.accounts import ProfileChange, SignOut
 from admitone.foundation.identity.errors import IdentityNotFound, MissingTokens
 from admitone.foundation.identity.routes.wire import (
     AN_EMAIL,
     AUTH_PATH,
+    HINT_COOKIE,
     REFRESH_COOKIE,
     REFRESHES_PER_ADDRESS,
     SCOPE,
@@ -24,14 +37,16 @@ from admitone.foundation.identity.routes.wire import (
     auth_contract,
 )
 from admitone.kernel.commands import Command
-from admitone.kernel.contracts import Audience, Call, Cookie, Example, Instant, Wire
+from admitone.kernel.contracts import Audience, Call, Cookie, Example, Html, Instant, Redirect, Wire, Writes
 from admitone.kernel.db import PeopleTx
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.words import Language
 
 ACCESS_SECONDS: Final = int(ACCESS_LASTS.total_seconds())
 REFRESH_SECONDS: Final = int(REFRESH_LASTS.total_seconds())
-BOTH: Final = (SESSION_COOKIE, REFRESH_COOKIE)
+COOKIES: Final = (SESSION_COOKIE, REFRESH_COOKIE, HINT_COOKIE)
+SIGN_IN_PAGE: Final = "/sign-in"
+RESUME_PATH: Final = "/api/auth/resume"
 refresh_sessions: Command[PeopleTx, Refresh, Opened] = Command(rotate, name="identity.refresh", outcome=Opened)
 
 
@@ -42,9 +57,18 @@ class RefreshRequest(Wire):
     as_cookies: bool = True
 
 
+class ResumeRequest(Wire):
+    next: Annotated[str, Meta(max_length=2000)] = "/"
+    """The page of ours that one was on the way to."""
+    again: bool = False
+    """Whether a page of ours led here."""
+
+
 class Refreshed(Wire):
     identity_id: IdentityId
     access_expires_at: Instant
+    language: Language
+    """In which they are spoken to, whatever this browser likes best."""
     tokens: Tokens | None = None
     """Only when they did not come as cookies."""
 
@@ -55,6 +79,9 @@ class Me(Wire):
     email_verified: bool
     display_name: str | None
     language: Language
+    has_password: bool
+    has_second_factor: bool
+    """By what one can prove again that it is oneself; else by a code that is sent."""
 
 
 class ProfileRequest(Named):
@@ -75,6 +102,8 @@ ME: Final = Me(
     email_verified=True,
     display_name="Ana",
     language=Language.PORTUGUESE,
+    has_password=True,
+    has_second_factor=False,
 )
 
 refresh = auth_contract(
@@ -83,17 +112,31 @@ refresh = auth_contract(
     post="/api/auth/refresh",
     takes=RefreshRequest,
     gives=Refreshed,
-    refuses=(MissingTokens, InvalidSession),
+    refuses=(MissingTokens, InvalidSession, IdentityNotFound),
     limits=(REFRESHES_PER_ADDRESS,),
-    sets_cookies=BOTH,
+    sets_cookies=COOKIES,
     examples=(
         Example(
             "As cookies",
             takes=RefreshRequest(refresh_token=SOME_TOKENS.refresh_token),
-            gives=Refreshed(identity_id=SOME_TOKENS.identity_id, access_expires_at=SOME_TOKENS.access_expires_at),
+            gives=Refreshed(
+                identity_id=SOME_TOKENS.identity_id,
+                access_expires_at=SOME_TOKENS.access_expires_at,
+                language=Language.PORTUGUESE,
+            ),
         ),
         Example("Spent", takes=RefreshRequest(refresh_token="refresh_0_?"), refuses=InvalidSession()),  # noqa: S106
     ),
+)
+
+resume = auth_contract(
+    "RESUME",
+    "For pages: go on where one was, with new cookies while there is a session to go on with.",
+    get=RESUME_PATH,
+    takes=ResumeRequest,
+    writes=Writes.PAGE,
+    limits=(REFRESHES_PER_ADDRESS,),
+    sets_cookies=COOKIES,
 )
 
 me = auth_contract(
@@ -124,7 +167,7 @@ logout = auth_contract(
     takes=LogoutRequest,
     gives=SignedOut,
     audience=Audience.PERSON,
-    sets_cookies=BOTH,
+    sets_cookies=COOKIES,
     examples=(Example("Out", takes=LogoutRequest(), gives=SignedOut()),),
 )
 
@@ -133,11 +176,11 @@ clear = auth_contract(
     "Take the cookies away, also those of a session that has ended.",
     post="/api/auth/clear",
     gives=SignedOut,
-    sets_cookies=BOTH,
+    sets_cookies=COOKIES,
     examples=(Example("Clear", gives=SignedOut()),),
 )
 
-CONTRACTS = (refresh, me, change_profile, logout, clear)
+CONTRACTS = (refresh, resume, me, change_profile, logout, clear)
 
 
 @refresh.serves
@@ -147,11 +190,61 @@ async def serve_refresh(call: Call, request: RefreshRequest) -> Refreshed:
         raise MissingTokens
     opened = await call.batch(refresh_sessions, Refresh(call.caller, token), scope=SCOPE)
     if request.as_cookies:
-        call.set_cookie(Cookie(SESSION_COOKIE, opened.access_token, ACCESS_SECONDS))
-        strictly = Cookie(REFRESH_COOKIE, opened.refresh_token, REFRESH_SECONDS, AUTH_PATH, same_site="Strict")
-        call.set_cookie(strictly)
-    tokens = None if request.as_cookies else Tokens.of(opened)
-    return Refreshed(identity_id=opened.identity, access_expires_at=opened.access_expires_at, tokens=tokens)
+        _keep(call, opened)
+    found = await call.batch(accounts.show, opened.identity, scope=SCOPE)
+    return Refreshed(
+        identity_id=opened.identity,
+        access_expires_at=opened.access_expires_at,
+        language=found.profile.language,
+        tokens=None if request.as_cookies else Tokens.of(opened),
+    )
+
+
+@resume.serves
+async def serve_resume(call: Call, request: ResumeRequest) -> Redirect | Html:
+    back = Redirect.within(request.next)
+    named = quote(back.location, safe="")
+    try:
+        await serve_refresh(call, RefreshRequest())
+    except MissingTokens:
+        return _without_a_token(call, named, again=request.again)
+    except JustRenewed:
+        # Another page of theirs was quicker: its cookies are on their way.
+        return _in_a_moment(call, back.location, seconds=1)
+    except InvalidSession:
+        _clear(call)
+        return Redirect(f"{SIGN_IN_PAGE}?next={named}")
+    return back
+
+
+def _without_a_token(call: Call, named: str, *, again: bool) -> Redirect | Html:
+    """Whom another site led here (a letter, a provider's page) has the strict cookie once a page of ours leads them, so
+    that its absence ends no session. Where a page of ours did, only the word that there is one is taken back, or it
+    would be asked for ever."""
+    if HINT_COOKIE in call.cookies:
+        # `again` stands in an address that anybody can write; where the way began, the browser says.
+        if not again or call.headers.get("sec-fetch-site") == "cross-site":
+            return _in_a_moment(call, f"{RESUME_PATH}?next={named}&again=true", seconds=0)
+        call.set_cookie(Cookie(HINT_COOKIE, "", 0))
+    return Redirect(f"{SIGN_IN_PAGE}?next={named}")
+
+
+def _in_a_moment(call: Call, location: str, seconds: int) -> Html:
+    """A step of our own, without a script and without a style."""
+    said, where = escape(call.words.say("One moment.")), escape(location, quote=True)
+    return Html(
+        f'<!doctype html>\n<html lang="{call.words.language.tag}"><head><meta charset="utf-8"><title>{said}</title>'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="refresh" content="{seconds};url={where}"></head>'
+        f'<body><main><p><a href="{where}">{said}</a></p></main></body></html>\n'
+    )
+
+
+def _keep(call: Call, opened: Opened) -> None:
+    call.set_cookie(Cookie(SESSION_COOKIE, opened.access_token, ACCESS_SECONDS))
+    call.set_cookie(Cookie(HINT_COOKIE, str(opened.identity), REFRESH_SECONDS))
+    strictly = Cookie(REFRESH_COOKIE, opened.refresh_token, REFRESH_SECONDS, AUTH_PATH, same_site="Strict")
+    call.set_cookie(strictly)
 
 
 @me.serves
@@ -167,6 +260,8 @@ def _me(found: accounts.Me) -> Me:
         email_verified=found.is_verified,
         display_name=found.profile.display_name,
         language=found.profile.language,
+        has_password=found.proofs.has_password,
+        has_second_factor=found.proofs.has_authenticator,
     )
 
 
@@ -195,4 +290,5 @@ async def serve_clear(call: Call) -> SignedOut:
 
 def _clear(call: Call) -> None:
     call.set_cookie(Cookie(SESSION_COOKIE, "", 0))
+    call.set_cookie(Cookie(HINT_COOKIE, "", 0))
     call.set_cookie(Cookie(REFRESH_COOKIE, "", 0, AUTH_PATH, same_site="Strict"))

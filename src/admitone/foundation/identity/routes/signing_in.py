@@ -31,7 +31,6 @@ from admitone.foundation.identity.model import (
 from admitone.foundation.identity.routes.wire import (
     A_PASSWORD,
     AN_EMAIL,
-    AUTH_PATH,
     DEVICE_COOKIE,
     MAILS_PER_ADDRESS,
     PROOFS_PER_ADDRESS,
@@ -251,7 +250,8 @@ def signed_in(call: Call, attempt: Attempt, wrong: Unauthenticated) -> Tokens:
         raise wrong
     if not knows_device(call, attempt.email):
         value = policy.new_device_cookie(attempt.email)
-        call.set_cookie(Cookie(DEVICE_COOKIE, value, DEVICE_SECONDS, AUTH_PATH))
+        # For all of the site: people sign in on a page, which must know the device as the API does.
+        call.set_cookie(Cookie(DEVICE_COOKIE, value, DEVICE_SECONDS))
     return Tokens.of(attempt.opened)
 
 

@@ -18,6 +18,9 @@ SCOPE: Final = PeopleScope()
 VERSION: Final = "1.1.0"
 REPEATS: Final = "none (CAUTH.02: sessions and letters, no financial effect)"
 SESSION_COOKIE, REFRESH_COOKIE, DEVICE_COOKIE = "session", "refresh", "device"
+HINT_COOKIE: Final = "signed-in"
+"""Says that there is a session to go on with, and whose. It proves nothing: pages see it, where the refresh token never
+goes."""
 AUTH_PATH: Final = "/api/auth"
 """Where the cookies go that only this API reads."""
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from admitone.foundation.identity.emails import email_hashes
-from admitone.foundation.identity.model import Account, IdentityStatus, IdentityType, Profile
+from admitone.foundation.identity.model import Account, IdentityStatus, IdentityType, Profile, Proofs
 from admitone.kernel.crypto import KEYRING, Place
 from admitone.kernel.db import Overtaken, PeopleTx, Record
 from admitone.kernel.ids import IdentityId
@@ -50,6 +50,14 @@ FIND_NAMES = """
       FROM identity.profile
      WHERE identity_id = ANY($1::uuid[])
        AND display_name IS NOT NULL
+"""
+
+FIND_PROOFS = """
+    SELECT i.id, p.identity_id IS NOT NULL AS has_password, t.confirmed_at IS NOT NULL AS has_authenticator
+      FROM identity.identity AS i
+      LEFT JOIN identity.password AS p ON p.identity_id = i.id
+      LEFT JOIN identity.totp AS t ON t.identity_id = i.id
+     WHERE i.id = ANY($1::uuid[])
 """
 
 FIND_HASHES = "SELECT identity_id, hash FROM identity.email_hash WHERE identity_id = ANY($1::uuid[])"
@@ -282,6 +290,11 @@ async def find_people(tx: PeopleTx, identities: Sequence[IdentityId]) -> dict[Id
 async def list_profiles(tx: PeopleTx, identities: Sequence[IdentityId]) -> dict[IdentityId, Profile]:
     rows = await tx.fetch(FIND_PROFILES, [each.uuid for each in identities]) if identities else []
     return {IdentityId(row["identity_id"]): _profile(row) for row in rows}
+
+
+async def list_proofs(tx: PeopleTx, identities: Sequence[IdentityId]) -> dict[IdentityId, Proofs]:
+    rows = await tx.fetch(FIND_PROOFS, [each.uuid for each in identities]) if identities else []
+    return {IdentityId(row["id"]): Proofs(row["has_password"], row["has_authenticator"]) for row in rows}
 
 
 async def list_names(tx: PeopleTx, identities: Sequence[IdentityId]) -> dict[IdentityId, str]:

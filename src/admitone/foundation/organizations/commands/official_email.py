@@ -1,6 +1,7 @@
 """The official e-mail: named by whoever may change the settings, proved by whoever reads what is sent there."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from admitone.foundation.mail import api as mail
 from admitone.foundation.mail.api import Letter, Template
@@ -82,3 +83,21 @@ async def verify_official_email(tx: Tx, proofs: Sequence[OfficialEmailProof]) ->
     await audit.record(tx, [entry])
     tx.publish(first.caller, OfficialEmailVerified(organization_id=own))
     return [own if each is first else OfficialLinkInvalid() for each in proofs]
+
+
+@command()
+async def vouch_for_official_email(tx: Tx, changes: Sequence[OfficialEmailChange]) -> list[OfficialEmail | Refusal]:
+    """Whoever has the keys of the house knows whose an address is: it counts at once, and nobody is written to. Of
+    those that come together the last stays; one that counts already stays as it is."""
+    organization = await store.lock_organization(tx, changes)
+    last = changes[-1]
+    if organization.official.email == last.email and organization.official.verified_at:
+        return [organization.official for _ in changes]
+    link = new_secret(LINK, organization.id)
+    await store.set_official_email(tx, last.email, link.digest)
+    await store.verify_official_email(tx, link.digest)
+    after = {"verified": True, "named": True}
+    entries = [replace(_entry(each, organization.official), after=after) for each in changes]
+    await audit.record(tx, entries)
+    tx.publish(last.caller, OfficialEmailVerified(organization_id=organization.id))
+    return [OfficialEmail(organization.id, last.email, tx.now) for _ in changes]

@@ -4,8 +4,10 @@ from admitone.foundation.organizations.routes import (
     exporting,
     governing,
     invitations,
+    layout,
     official_email,
     organizations,
+    profile,
     team,
 )
 from admitone.foundation.organizations.routes.wires import LETTERS_PER_RECIPIENT, LETTERS_PER_RECIPIENT_HERE
@@ -13,6 +15,8 @@ from admitone.kernel.figures import INVITE_PER_ADDRESS, INVITE_PER_DEVICE
 
 CONTRACTS = (
     *organizations.CONTRACTS,
+    *profile.CONTRACTS,
+    *layout.CONTRACTS,
     *governing.CONTRACTS,
     *official_email.CONTRACTS,
     *team.CONTRACTS,

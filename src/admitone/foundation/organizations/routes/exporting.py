@@ -1,7 +1,5 @@
 """The team as a table, with addresses: for whoever proved a moment ago that it is them, and says why (ORG-024)."""
 
-import csv
-import io
 from collections.abc import AsyncIterator, Sequence
 
 from admitone.foundation.identity.api import Profile, list_profiles
@@ -14,10 +12,9 @@ from admitone.foundation.organizations.routes.team import level_of
 from admitone.foundation.organizations.routes.wires import TEAM_RW, here
 from admitone.kernel.contracts import Audience, Call, Contract, Example, ReasonCode, Stream, Wire, Writes
 from admitone.kernel.ids import OrganizationId
+from admitone.kernel.tables import NOTHING, row_of
 
 ROWS = 100
-NOTHING = "-"
-"""Instead of a role: kept out, or limited to other branches."""
 HEADINGS = ("identity", "name", "email", "role", "pack", "scopes", "level")
 
 
@@ -53,33 +50,22 @@ async def download(call: Call, request: ExportRequest) -> Stream:
 
 
 async def lines(call: Call, group: OrganizationId) -> AsyncIterator[str]:
-    yield line(HEADINGS)
+    yield row_of(HEADINGS)
     after, level = FIRST, level_of(call, group)
     while team := await call.read(queries.list_team, group, here(call), after, ROWS, scope=ACROSS):
         after = team[-1].identity.uuid
         there = [member for member in team if queries.belongs(member, level)]
         profiles = await call.read(list_profiles, [member.identity for member in there], scope=PEOPLE)
-        yield "".join(line(row(member, profiles.get(member.identity))) for member in there)
+        yield "".join(row_of(row(member, profiles.get(member.identity))) for member in there)
 
 
 def row(member: Member, profile: Profile | None) -> Sequence[str]:
     """What they are here, all in all, as the list of members says it."""
     known = member.effective
     name, email = (profile.display_name or "", profile.email) if profile else ("", "")
-    if known is None:
+    if known is None:  # Kept out, or limited to other branches.
         return str(member.identity), name, email, NOTHING, "", "", ""
     return str(member.identity), name, email, known.role, known.pack or "", " ".join(known.scopes), known.level
-
-
-def line(values: Sequence[str]) -> str:
-    written = io.StringIO()
-    csv.writer(written).writerow([harmless(value) for value in values])
-    return written.getvalue()
-
-
-def harmless(text: str) -> str:
-    """A spreadsheet takes what begins like this for a formula, and would run what somebody chose as their name."""
-    return f"'{text}" if text != NOTHING and text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 CONTRACTS = (export,)

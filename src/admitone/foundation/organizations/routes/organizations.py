@@ -140,16 +140,20 @@ class PlaceAnswer(Wire):
     id: OrganizationId
     display_name: str
     status: OrganizationStatus
+    time_zone: str
+    """By which clocks are read there, by everybody who is something there."""
     group: OrganizationId
     role: str
     pack: str | None
     level: Level
     """Whether one is this in the whole group, or in this branch."""
+    scopes: list[str]
+    """What one may there, by role, pack and single scopes; what its modules forbid is forbidden all the same."""
 
 
 mine = Contract(
     id="ORG.02",
-    version="1.0.0",
+    version="1.1.0",
     owner="organizations",
     consumers=("web", "mobile"),
     summary="The organisations in which I am something.",
@@ -168,10 +172,12 @@ mine = Contract(
                         id=SOME,
                         display_name="Clube do Porto",
                         status=OrganizationStatus.ACTIVE,
+                        time_zone="Europe/Lisbon",
                         group=SOME,
                         role=MemberRole.OWNER,
                         pack=None,
                         level=Level.GROUP,
+                        scopes=["EVENTS_*", "TEAM_*"],
                     )
                 ],
                 next_cursor=None,
@@ -190,10 +196,12 @@ async def list_mine(call: Call, request: PageRequest) -> Page[PlaceAnswer]:
             id=place.card.id,
             display_name=place.card.display_name,
             status=place.card.status,
+            time_zone=place.card.time_zone,
             group=place.group,
             role=place.membership.role,
             pack=place.membership.pack,
             level=place.membership.level,
+            scopes=sorted(authority.scopes_of(place.membership)),
         )
         for place in places
     ]

@@ -8,8 +8,8 @@ from msgspec import Meta
 
 from admitone.foundation.authority import api as authority
 from admitone.foundation.authority.api import Denial, Level, MemberRole, Membership, RolePack
-from admitone.foundation.identity.api import Profile, list_profiles
-from admitone.foundation.organizations import queries
+from admitone.foundation.identity.api import list_names
+from admitone.foundation.organizations import queries, roster
 from admitone.foundation.organizations.commands.team import change_members, change_overrides, forget, shut_out
 from admitone.foundation.organizations.errors import (
     BranchesOfBranch,
@@ -21,19 +21,22 @@ from admitone.foundation.organizations.errors import (
     OrganizationNotFound,
     OwnerOfGroup,
     PackWithoutItsRole,
+    TeamTooLarge,
     UnknownScope,
 )
 from admitone.foundation.organizations.model import Change, Changed, Leaving
 from admitone.foundation.organizations.policy import why_not_leave
 from admitone.foundation.organizations.queries import ACROSS, FIRST, PEOPLE, Member
+from admitone.foundation.organizations.roster import Named, TeamOrder, Wanted
 from admitone.foundation.organizations.routes.organizations import group_of
 from admitone.foundation.organizations.routes.wires import SOMEBODY, TEAM_R, TEAM_RW, here, me
-from admitone.kernel.contracts import Audience, Call, Contract, Example, Page, PageRequest, Wire, cursor_of
+from admitone.kernel.contracts import Audience, Call, Contract, Example, Page, PageRequest, Wire
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.scope import Scope
 
 ScopeName = Annotated[str, Meta(min_length=3, max_length=60, pattern=r"^[A-Z]+(_[A-Z]+)*_(\*|[A-Z]+)$(?!\n)")]
 Scopes = Annotated[list[ScopeName], Meta(max_length=40)]
+NameSearch = Annotated[str, Meta(max_length=100, pattern=r"^[^\x00-\x1f]*$(?!\n)")]
 Branches = Annotated[list[OrganizationId], Meta(min_length=1, max_length=200)]
 
 GRANT_REFUSALS: Final = (
@@ -105,10 +108,10 @@ class MemberAnswer(Wire):
     """Whether this branch says something else."""
 
     @classmethod
-    def of(cls, member: Member, profile: Profile | None) -> "MemberAnswer":
+    def of(cls, member: Member, name: str | None) -> "MemberAnswer":
         return cls(
             identity=member.identity,
-            display_name=profile.display_name if profile else None,
+            display_name=name,
             is_now=MembershipAnswer.of(member.effective),
             level=member.effective.level if member.effective else None,
             inherited=MembershipAnswer.of(member.member),
@@ -122,35 +125,68 @@ SHOWN: Final = MemberAnswer(
 )
 
 
+class MembersRequest(PageRequest):
+    search: NameSearch = ""
+    """Beginnings of somebody's names, with or without accents."""
+    role: MemberRole | None = None
+    order: TeamOrder = TeamOrder.ID
+
+    @property
+    def wanted(self) -> Wanted:
+        return Wanted(self.search, self.role)
+
+
 members = Contract(
     id="TEAM.01",
     version="1.0.0",
     owner="organizations",
     consumers=("web", "mobile"),
-    summary="Who is what here: by the group, or by this branch instead.",
+    summary="Who is what here: by the group, or by this branch instead. A page may be short and still have a next.",
     get="/api/org/{organizationId}/members",
-    takes=PageRequest,
+    takes=MembersRequest,
     gives=Page[MemberAnswer],
-    refuses=(OrganizationNotFound,),
+    refuses=(OrganizationNotFound, TeamTooLarge),
     audience=Audience.ORGANIZATION,
     permission=TEAM_R,
     order_key="identity",
-    examples=(Example("one", takes=PageRequest(limit=1), gives=Page(items=[SHOWN], next_cursor=None)),),
+    examples=(
+        Example(
+            "one",
+            takes=MembersRequest(limit=1, order=TeamOrder.NAME),
+            gives=Page(items=[SHOWN], next_cursor=None),
+        ),
+    ),
 )
 
 
 @members.serves
-async def list_members(call: Call, request: PageRequest) -> Page[MemberAnswer]:
-    (after,) = request.after(tuple[UUID]) or (FIRST,)
-    group = await group_of(call)
+async def list_members(call: Call, request: MembersRequest) -> Page[MemberAnswer]:
+    after, group = request.after(request.order.key), await group_of(call)
+    if request.order is TeamOrder.ID:
+        return await _by_id(call, request, group, after[0] if after else FIRST)
+    team = await call.read(queries.list_team, group, here(call), FIRST, roster.MOST + 1, scope=ACROSS)
+    if len(team) > roster.MOST:
+        raise TeamTooLarge
+    named = roster.rest_of(await _named(call, group, team, request.wanted), request.order, after)
+    found = request.page(named[: request.limit + 1], key=lambda each: each.place(request.order))
+    return Page(items=[MemberAnswer.of(each.member, each.name) for each in found.items], next_cursor=found.next_cursor)
+
+
+async def _by_id(call: Call, request: MembersRequest, group: OrganizationId, after: UUID) -> Page[MemberAnswer]:
     team = await call.read(queries.list_team, group, here(call), after, request.limit + 1, scope=ACROSS)
+    named = await _named(call, group, team[: request.limit], request.wanted)
+    # Whoever is nothing here, or not wanted, is left out: a page ends where the look did, not with the last one shown.
+    last = team[request.limit - 1].identity.uuid if len(team) > request.limit else None
+    shown = [MemberAnswer.of(each.member, each.name) for each in named]
+    return Page(items=shown, next_cursor=request.cursor_at((last,)) if last else None)
+
+
+async def _named(call: Call, group: OrganizationId, team: Sequence[Member], wanted: Wanted) -> list[Named]:
+    """Those who belong here and are wanted; no address is opened for it."""
     level = level_of(call, group)
-    there = [member for member in team[: request.limit] if queries.belongs(member, level)]
-    profiles = await call.read(list_profiles, [member.identity for member in there], scope=PEOPLE)
-    shown = [MemberAnswer.of(member, profiles.get(member.identity)) for member in there]
-    # Whoever is nothing here is left out, so the page ends where the look did, and not with the last one shown.
-    more = len(team) > request.limit
-    return Page(items=shown, next_cursor=cursor_of((team[request.limit - 1].identity.uuid,)) if more else None)
+    there = [member for member in team if queries.belongs(member, level)]
+    names = await call.read(list_names, [member.identity for member in there], scope=PEOPLE)
+    return [each for member in there if wanted.wants(each := Named(member, names.get(member.identity)))]
 
 
 class ChangeRequest(Grant, kw_only=True):

@@ -32,6 +32,7 @@ ZoneName = Annotated[str, Meta(min_length=1, max_length=64)]
 City = Annotated[str, Meta(pattern=r"^[A-Z]{3,8}$(?!\n)", max_length=8)]
 SoftwareName = Annotated[str, Meta(min_length=1, max_length=100, pattern=r"\S")]
 InvoicingNotes = Annotated[str, Meta(min_length=1, max_length=1000)]
+AccentColor = Annotated[str, Meta(pattern=r"^#[0-9a-f]{6}$(?!\n)", max_length=7)]
 Modules = Annotated[frozenset[OrganizationModule], Meta(max_length=8)]
 
 SOME: Final = OrganizationId.parse("org_0198c9a40000700080000000000000aa")
@@ -58,6 +59,8 @@ class SettingsWire(Wire):
     invoicing_software: SoftwareName | None = None
     invoicing_notes: InvoicingNotes | None = None
     invoicing_duties: Annotated[list[InvoicingDuty], Meta(max_length=8)] = []  # noqa: RUF012, msgspec copies it
+    accent_color: AccentColor | None = None
+    """Of the pages where it sells, which show it darker or lighter where it could not be read; left out, ours."""
 
     def settings(self) -> Settings:
         zone(self.time_zone)
@@ -77,6 +80,7 @@ class SettingsWire(Wire):
             self.invoicing_software,
             self.invoicing_notes,
             tuple(sorted(set(self.invoicing_duties))),
+            self.accent_color,
         )
 
     @classmethod
@@ -97,6 +101,7 @@ class SettingsWire(Wire):
             invoicing_software=settings.invoicing_software,
             invoicing_notes=settings.invoicing_notes,
             invoicing_duties=list(settings.invoicing_duties),
+            accent_color=settings.accent_color,
         )
 
 
@@ -133,6 +138,7 @@ CLUB: Final = SettingsWire(
     home_city="PORTO",
     invoicing=Invoicing.EXTERNAL,
     invoicing_software="Certified Invoices 4",
+    accent_color="#8a1c4a",
 )
 SHOWN: Final = OrganizationAnswer(
     id=SOME,

@@ -44,6 +44,7 @@ INSERT_ORGANIZATION = Insert(
         "invoicing_software": "text",
         "invoicing_notes": "text",
         "invoicing_duties": "text[]",
+        "accent_color": "text",
         "status": "text",
         "version": "bigint",
         "created_at": "timestamptz",
@@ -55,7 +56,8 @@ INSERT_ORGANIZATION = Insert(
 
 COLUMNS = """organization_id, display_name, legal_name, tax_id, tax_country, invoice_prefix, invoice_address,
            invoice_email, default_currency, time_zone, language, home_city, invoicing, invoicing_software,
-           invoicing_notes, invoicing_duties, official_email, official_email_verified_at, status, version, created_at"""
+           invoicing_notes, invoicing_duties, accent_color, official_email, official_email_verified_at, status,
+           version, created_at"""
 
 
 FIND_ORGANIZATION = f"""
@@ -82,7 +84,7 @@ CHANGE_SETTINGS = """
        SET display_name = $3, legal_name = $4, tax_id = $5, tax_country = $6, invoice_prefix = $7,
            invoice_address = $8, invoice_email = $9, default_currency = $10, time_zone = $11, language = $12,
            home_city = $13, invoicing = $14, invoicing_software = $15, invoicing_notes = $16,
-           invoicing_duties = $17, version = version + $18
+           invoicing_duties = $17, accent_color = $18, version = version + $19
      WHERE organization_id = $1
        AND version = $2
 """
@@ -117,7 +119,7 @@ VERIFY_OFFICIAL_EMAIL = """
 
 
 FIND_CARDS = """
-    SELECT organization_id, display_name, status
+    SELECT organization_id, display_name, status, time_zone
       FROM organizations.organization
      WHERE organization_id = ANY($1::uuid[])
 """
@@ -171,6 +173,8 @@ class Card(msgspec.Struct, frozen=True):
     id: OrganizationId
     display_name: str
     status: OrganizationStatus
+    time_zone: str
+    """By which its clocks are read."""
 
 
 async def insert_organization(tx: Tx, settings: Settings) -> bool:
@@ -223,7 +227,10 @@ async def find_cards(tx: PlatformTx, organizations: Sequence[UUID]) -> dict[UUID
     rows = await tx.fetch(FIND_CARDS, organizations)
     return {
         row["organization_id"]: Card(
-            OrganizationId(row["organization_id"]), row["display_name"], OrganizationStatus(row["status"])
+            OrganizationId(row["organization_id"]),
+            row["display_name"],
+            OrganizationStatus(row["status"]),
+            row["time_zone"],
         )
         for row in rows
     }

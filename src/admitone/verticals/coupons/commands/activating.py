@@ -1,8 +1,9 @@
-"""Activating campaigns whose money came, and ending those whose money went back.
+"""Activating campaigns whose money came.
 
 Promise (CPN-005, CPN-006): fulfilment brings payments that a provider told of, that are applied and in the ledger, and
-holds them; nothing else makes a campaign active: no client, no operator, no comparison. The days are counted from this
-moment (CPN-003). What cannot be activated gives its money back.
+holds them; nothing else makes a campaign active. No client and no operator can say that it was paid, and no comparison
+finds it out: reconciliation waits until its webhook is told again (U-51). The days are counted from this moment
+(CPN-003). What cannot be activated gives its money back.
 """
 
 from collections.abc import Sequence
@@ -11,18 +12,15 @@ from typing import Final
 import msgspec
 
 from admitone.finance.payments.api import Payment
-from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import Tx
-from admitone.kernel.scope import Caller
 from admitone.selling.fulfilment.api import Scenario
 from admitone.selling.fulfilment.port import Book, Purchase, Recipe, Step, Undeliverable
-from admitone.verticals.coupons.facts import CampaignActivated, CampaignEnded
+from admitone.verticals.coupons.facts import CampaignActivated
 from admitone.verticals.coupons.model import (
     WATCHED_FOR,
     Campaign,
     CampaignId,
     CampaignState,
-    EndedFor,
     campaign_id_of,
 )
 from admitone.verticals.coupons.policy import length_of, next_due, why_not_activate
@@ -69,35 +67,3 @@ def _active(tx: Tx, campaign: Campaign, payment: Payment) -> Campaign:
 
 
 BOOK: Final = Book(scenario_of, {Scenario.SINGLE: Recipe("ACTIVATE_CAMPAIGN", (Step("ACTIVATE_CAMPAIGN", activate),))})
-
-
-class Reversed(msgspec.Struct, frozen=True):
-    """All of the money of a campaign went back."""
-
-    caller: Caller
-    campaign: CampaignId
-    payment: PaymentId
-
-
-async def end_reversed(tx: Tx, told: Sequence[Reversed]) -> None:
-    """What was paid by that payment is over; what it earned until then stands in the books, and somebody is told."""
-    held = await store.lock_campaigns(tx, told, lambda each: each.campaign)
-    before: dict[CampaignId, Campaign] = {}
-    for each in told:
-        campaign = held.get(each.campaign)
-        is_its = campaign is not None and campaign.payment_id == each.payment
-        if campaign is None or not is_its or campaign.state is not CampaignState.ACTIVE or campaign.id in before:
-            continue
-        before[campaign.id] = campaign
-        ended = CampaignEnded(campaign_id=campaign.id, reason=EndedFor.REVERSED.value, redeemed=campaign.redeemed)
-        tx.publish(each.caller, ended)
-    await store.see_to(
-        tx,
-        [*before.values()],
-        [
-            msgspec.structs.replace(
-                each, state=CampaignState.ENDED, ended_at=tx.now, ended_for=EndedFor.REVERSED, due_at=None
-            )
-            for each in before.values()
-        ],
-    )

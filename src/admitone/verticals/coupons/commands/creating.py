@@ -1,4 +1,4 @@
-"""Making campaigns: what is to be paid, and the beginning of its payment, decided and written together.
+"""Making campaigns: what is to be paid.
 
 Promise (CPN-004, CPN-007, CPN-063): what it costs is computed here, from the price list; it is paid before or not at
 all. A key makes one campaign of an organisation for ever; repeated, it shows how to pay while that can be, and begins
@@ -12,7 +12,7 @@ import msgspec
 
 from admitone.finance.gateways.api import Method
 from admitone.finance.payments import api as payments
-from admitone.finance.payments.api import OPEN, Begun, Checkout, Payment
+from admitone.finance.payments.api import OPEN, Checkout, Payment
 from admitone.finance.sources.api import SourceType
 from admitone.kernel import audit
 from admitone.kernel.commands import command
@@ -57,11 +57,10 @@ class Creating(msgspec.Struct, frozen=True):
 
 
 class Created(msgspec.Struct, frozen=True):
-    """A campaign, and its payment or why there is none yet."""
+    """A campaign, and under which key it is paid next."""
 
     campaign: Campaign
-    begun: Begun | None = None
-    refused: Refusal | None = None
+    checkout: Checkout
 
 
 @command()
@@ -70,13 +69,10 @@ async def create(tx: Tx, asked: Sequence[Creating]) -> list[Created | Refusal]:
     tried = await payments.find_of_sources(
         tx, SourceType.COUPON_CAMPAIGN, {str(each.id) for each in placed if isinstance(each, Campaign)}
     )
-    checkouts = [
-        _checkout(each, campaign, tried)
+    return [
+        campaign if isinstance(campaign, Refusal) else Created(campaign, _checkout(each, campaign, tried))
         for each, campaign in zip(asked, placed, strict=True)
-        if isinstance(campaign, Campaign)
     ]
-    begun = iter(await payments.begin(tx, checkouts) if checkouts else ())
-    return [each if isinstance(each, Refusal) else _created(each, next(begun)) for each in placed]
 
 
 async def _place(tx: Tx, asked: Sequence[Creating]) -> list[Campaign | Refusal]:
@@ -143,20 +139,22 @@ def _campaign(tx: Tx, asked: Creating) -> Campaign:
 
 
 def _checkout(asked: Creating, campaign: Campaign, tried: Mapping[str, Sequence[Payment]]) -> Checkout:
-    """Under the campaign's own key, so that whoever repeats it begins the same; a try that came to nothing has used
-    its key up."""
-    over = [each for each in tried.get(str(campaign.id), ()) if each.status not in OPEN and not each.applied]
     return Checkout(
         caller=asked.caller,
         source=campaign.source,
         method=asked.method,
-        idempotency_key=f"campaign:{campaign.id}:{len(over)}",
+        idempotency_key=_key(campaign, tried.get(str(campaign.id), ())),
         buyer=campaign.created_by,
         return_url=asked.return_url,
     )
 
 
-def _created(campaign: Campaign, said: Begun | Refusal) -> Created:
-    if isinstance(said, Refusal):
-        return Created(campaign, refused=said)
-    return Created(campaign, said)
+def _key(campaign: Campaign, tried: Sequence[Payment]) -> str:
+    """The campaign's own, so that whoever repeats it begins the same; a try that came to nothing has used its key up,
+    and the next one's follows from the latest of these, however many there were."""
+    own = f"campaign:{campaign.id}:"
+    live = [each for each in tried if each.status in OPEN and each.idempotency_key.startswith(own)]
+    over = [each for each in tried if each.status not in OPEN and not each.applied]
+    if live:
+        return live[-1].idempotency_key
+    return f"{own}{over[-1].id}" if over else f"{own}0"

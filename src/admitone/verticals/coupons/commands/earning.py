@@ -47,7 +47,7 @@ async def see_to(tx: Tx, ids: Sequence[CampaignId], caller: Caller) -> None:
         before.append(each)
         after.append(became)
         postings += [_posting(each, each.earned_weeks + at, minor, caller) for at, minor in enumerate(amounts, 1)]
-        _tell(tx, caller, each, became)
+        tell(tx, caller, each, became)
     if postings:
         await ledger.post(tx, postings)
     await store.see_to(tx, before, after)
@@ -74,12 +74,13 @@ def _posting(campaign: Campaign, week: int, minor: int, caller: Caller) -> Posti
     )
 
 
-def _tell(tx: Tx, caller: Caller, before: Campaign, after: Campaign) -> None:
+def tell(tx: Tx, caller: Caller, before: Campaign, after: Campaign) -> None:
+    """That it ended, and how much of it is income now."""
     if after.state is not before.state:
         assert after.ended_for is not None
         told = CampaignEnded(campaign_id=after.id, reason=after.ended_for.value, redeemed=after.redeemed)
         tx.publish(caller, told)
-    if after.earned_weeks != before.earned_weeks:
+    if (after.earned_weeks, after.earned_minor) != (before.earned_weeks, before.earned_minor):
         earned = CampaignEarned(
             campaign_id=after.id, weeks=after.earned_weeks, earned_minor=after.earned_minor, currency=after.currency
         )

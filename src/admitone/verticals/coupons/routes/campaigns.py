@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from admitone.finance.gateways.api import Method
 from admitone.finance.payments import api as payments
-from admitone.finance.payments.api import CheckoutAnswer
+from admitone.finance.payments.api import CheckoutAnswer, WhyNotPaid
 from admitone.kernel.contracts import (
     Audience,
     Call,
@@ -23,14 +23,15 @@ from admitone.kernel.contracts import (
     Minor,
     Wire,
 )
-from admitone.kernel.errors import OutcomeUnknown, Refusal, Unauthenticated
+from admitone.kernel.errors import Unauthenticated
 from admitone.kernel.figures import CHECKOUT_PER_ADDRESS, MINUTE
 from admitone.kernel.idempotency import KeyReused
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.limits import Limit, Per
 from admitone.kernel.money import Currency
+from admitone.kernel.scope import Scope
 from admitone.verticals.coupons import errors
-from admitone.verticals.coupons.commands.creating import Created, Creating, create
+from admitone.verticals.coupons.commands.creating import Creating, create
 from admitone.verticals.coupons.model import FEWEST_DAYS, MOST_DAYS, Campaign, CampaignId, CampaignState
 
 CAMPAIGNS_RW: Final = "SHOP_CAMPAIGNS_RW"
@@ -57,11 +58,6 @@ class CampaignRequest(Wire):
     return_url: Address | None = None
 
 
-class WhyNotPayable(Wire):
-    error_code: str
-    message: str
-
-
 class CampaignAnswer(Wire):
     campaign_id: CampaignId
     organization_id: OrganizationId
@@ -78,7 +74,7 @@ class CampaignAnswer(Wire):
     ends_at: Instant | None
     checkout: CheckoutAnswer | None
     """How to pay it."""
-    refusal: WhyNotPayable | None
+    refusal: WhyNotPaid | None
     """Why it cannot be paid, or not yet: the campaign stands, and another try may."""
 
 
@@ -138,9 +134,7 @@ make_campaign = Contract(
                 created_at=datetime(2026, 3, 2, 9, tzinfo=UTC),
                 ends_at=None,
                 checkout=None,
-                refusal=WhyNotPayable(
-                    error_code="GATEWAY_KEY_MISSING", message="This way to pay is not available here."
-                ),
+                refusal=WhyNotPaid(error_code="GATEWAY_KEY_MISSING", message="This way to pay is not available here."),
             ),
         ),
     ),
@@ -150,13 +144,8 @@ make_campaign = Contract(
 @make_campaign.serves
 async def create_campaign(call: Call, request: CampaignRequest) -> CampaignAnswer:
     created = await call.batch(create, _creating(call, request))
-    try:
-        return _answer(created.campaign, await _checkout(call, created), None)
-    except OutcomeUnknown:
-        raise
-    except Refusal as refusal:
-        why = WhyNotPayable(error_code=refusal.code, message=call.words.say(refusal.message()))
-        return _answer(created.campaign, None, why)
+    checkout, refusal = await payments.try_to_pay(call, created.checkout, Scope(created.campaign.organization))
+    return _answer(created.campaign, checkout, refusal)
 
 
 def _creating(call: Call, request: CampaignRequest) -> Creating:
@@ -176,14 +165,7 @@ def _creating(call: Call, request: CampaignRequest) -> Creating:
     )
 
 
-async def _checkout(call: Call, created: Created) -> CheckoutAnswer:
-    if created.refused is not None:
-        raise created.refused
-    assert created.begun is not None
-    return await payments.go_on(call, created.begun)
-
-
-def _answer(campaign: Campaign, checkout: CheckoutAnswer | None, refusal: WhyNotPayable | None) -> CampaignAnswer:
+def _answer(campaign: Campaign, checkout: CheckoutAnswer | None, refusal: WhyNotPaid | None) -> CampaignAnswer:
     return CampaignAnswer(
         campaign_id=campaign.id,
         organization_id=campaign.organization,

@@ -80,7 +80,7 @@ validate = Contract(
 @validate.serves
 async def take_token(call: Call, request: ValidateRequest) -> ValidateAnswer:
     marks = _marks(call)
-    has_failed = await call.batch(streaks.look, marks, scope=streaks.SCOPE)
+    has_failed = await call.batch(streaks.check, marks, scope=streaks.SCOPE)
     verdict = await call.batch(redeem, Showing(call.caller, digest_of(request.token)))
     if result := _result(verdict, has_failed=has_failed):
         await call.batch(streaks.record, tuple(Outcome(mark, result) for mark in marks), scope=streaks.SCOPE)

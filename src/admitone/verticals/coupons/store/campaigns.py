@@ -163,9 +163,9 @@ async def see_to(tx: Tx, before: Sequence[Campaign], after: Sequence[Campaign]) 
 
 
 async def mark_diverged(tx: Tx, found: dict[CampaignId, Divergence | None]) -> None:
-    ordered = sorted(found)
-    said = [each.value if (each := found[own]) else None for own in ordered]
-    await tx.execute(MARK_DIVERGED, [own.uuid for own in ordered], said)
+    said = [each.value if each else None for each in found.values()]
+    if found:
+        await tx.execute(MARK_DIVERGED, [own.uuid for own in found], said)
 
 
 def campaign_of(row: Record) -> Campaign:

@@ -38,8 +38,9 @@ LIST_DIVERGED = """
     SELECT organization_id, id, state, divergence
       FROM coupons.campaign
      WHERE divergence IS NOT NULL
+       AND watched_until > $1
      ORDER BY id
-     LIMIT $1
+     LIMIT $2
 """
 
 
@@ -88,6 +89,7 @@ async def list_watched(tx: PlatformTx, after: After, limit: int) -> list[Left]:
 
 
 async def list_diverged(tx: PlatformTx, limit: int) -> list[Diverged]:
+    """Of those that are compared: of others nobody would ever say that they do not differ any more."""
     return [
         Diverged(
             OrganizationId(row["organization_id"]),
@@ -95,7 +97,7 @@ async def list_diverged(tx: PlatformTx, limit: int) -> list[Diverged]:
             CampaignState(row["state"]),
             Divergence(row["divergence"]),
         )
-        for row in await tx.fetch(LIST_DIVERGED, limit)
+        for row in await tx.fetch(LIST_DIVERGED, tx.now, limit)
     ]
 
 

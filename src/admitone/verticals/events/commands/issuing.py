@@ -1,9 +1,9 @@
 """Issuing: a paid order becomes tickets, and each ticket the right to enter.
 
 Promise (FUL-010, FUL-011): what was kept for an order is sold to it, or granted again if its time had passed; if there
-is none left, or the event was cancelled, nothing is issued and the money goes back. A ticket has its number in its
-order for ever (FUL-002), and one right for each session that it is good for, under the policy in force. The first sale
-of an event and a change of its policy wait for each other (EVT-017).
+is none left, its type draws from other pools by then, or the event was cancelled, nothing is issued and the money goes
+back. A ticket has its number in its order for ever (FUL-002), and one right for each session that it is good for, under
+the policy in force. The first sale of an event and a change of its policy wait for each other (EVT-017).
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,10 +45,12 @@ from admitone.verticals.events.store import orders
 from admitone.verticals.events.store import tickets as ticket_store
 
 LONGEST_LABEL: Final = 120
+MOVED: Final = "TYPE_MOVED"
 
 
 class Sold(msgspec.Struct, frozen=True):
-    """What is known of the events that tickets are issued for, held until the end while none was sold."""
+    """What is known of the events that tickets are issued for; held until the end while none was sold, and for late
+    money."""
 
     events: Mapping[EventId, Event]
     sessions: Mapping[EventId, tuple[Session, ...]]
@@ -65,6 +67,7 @@ async def issue(tx: Tx, purchases: Sequence[Purchase]) -> list[Undeliverable | N
     placed = await orders.lock_orders(tx, purchases, _order)
     sold = await _look_up(tx, placed, purchases)
     reasons = {_order(each): _why_not(placed.get(_order(each)), sold, tx) for each in purchases}
+    reasons |= await _find_moved(tx, [placed[own] for own, reason in reasons.items() if reason is None], sold)
     claims = [each for each in purchases if reasons[_order(each)] is None]
     holds = await stock.claim(tx, [stock.Claim(each, HoldId(_order(each).uuid)) for each in claims])
     given: list[tuple[Purchase, Order, Hold]] = []
@@ -85,9 +88,9 @@ def _order(purchase: Purchase) -> OrderId:
 async def _look_up(tx: Tx, placed: Mapping[OrderId, Order], purchases: Sequence[Purchase]) -> Sold:
     events = {each.event_id for each in placed.values()}
     known = await store.find_events(tx, events)
-    first = [each for each in purchases if _is_first(placed.get(_order(each)), known)]
-    # Whoever changes the policy waits for this one, or this one for the policy.
-    known |= await store.lock_events(tx, first, lambda each: placed[_order(each)].event_id)
+    waits = [each for each in purchases if _must_wait(tx, placed.get(_order(each)), known)]
+    # Whoever changes the policy, or what a type draws from, waits for this one, or this one for them.
+    known |= await store.lock_events(tx, waits, lambda each: placed[_order(each)].event_id)
     types = {line.ticket_type for each in placed.values() for line in each.lines}
     return Sold(
         known,
@@ -97,8 +100,32 @@ async def _look_up(tx: Tx, placed: Mapping[OrderId, Order], purchases: Sequence[
     )
 
 
-def _is_first(order: Order | None, known: Mapping[EventId, Event]) -> bool:
-    return order is not None and known[order.event_id].first_sold_at is None
+def _must_wait(tx: Tx, order: Order | None, known: Mapping[EventId, Event]) -> bool:
+    return order is not None and (known[order.event_id].first_sold_at is None or _is_late(tx, order))
+
+
+def _is_late(tx: Tx, order: Order) -> bool:
+    """Whether what was kept for it may be somebody else's by now; until then nobody changes where it counts."""
+    return order.expires_at <= tx.now + stock.SURELY
+
+
+async def _find_moved(tx: Tx, placed: Sequence[Order], sold: Sold) -> dict[OrderId, str | None]:
+    """Late ones whose types draw from other pools by now, or are good for other sessions: taken again where it was
+    kept, it would count where nobody looks any more, and the others would hold more people than they have places; and
+    who paid for Friday does not want Saturday."""
+    late = [each for each in placed if _is_late(tx, each)]
+    holds = await stock.find_holds(tx, {HoldId(each.id.uuid) for each in late}) if late else {}
+    return {each.id: MOVED for each in late if _has_moved(each, holds.get(HoldId(each.id.uuid)), sold)}
+
+
+def _has_moved(order: Order, hold: Hold | None, sold: Sold) -> bool:
+    types = {line.ticket_type: sold.types[line.ticket_type] for line in order.lines}
+    if any(
+        each.sessions is not None and {*each.sessions} != {*types[each.ticket_type].sessions} for each in order.lines
+    ):
+        return True
+    kept = {(each.item, each.pool.uuid) for each in hold.portions} if hold else None
+    return kept is not None and kept != {(str(kind.id), pool) for kind in types.values() for pool in kind.pools}
 
 
 def _why_not(order: Order | None, sold: Sold, tx: Tx) -> str | None:

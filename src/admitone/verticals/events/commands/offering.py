@@ -20,7 +20,7 @@ from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.scope import Caller
 from admitone.selling.stock import api as stock
-from admitone.selling.stock.api import Pool, PoolId, PoolPut, UnitsPut
+from admitone.selling.stock.api import Need, Pool, PoolId, PoolPut, UnitsPut
 from admitone.verticals.events.errors import (
     EventNotFound,
     EventOvertaken,
@@ -193,9 +193,7 @@ def _offered(ground: Ground, each: Offering, now: datetime) -> TicketType | Refu
 async def revise(tx: Tx, revisings: Sequence[Revising]) -> list[TicketType | Refusal]:
     ground = await _lock(tx, revisings)
     before = {own: kind for kinds in ground.types.values() for own, kind in kinds.items()}
-    revised = {before[each.ticket_type] for each in revisings if each.ticket_type in before}
-    pools = await stock.find_pools(tx, {PoolId(kind.pool_id) for kind in revised})
-    taken = {kind.id for kind in revised if (own := pools[PoolId(kind.pool_id)]).held + own.sold}
+    taken = await _lock_taken(tx, revisings, before)
     outcomes: list[TicketType | Refusal] = []
     # One after the other: whether the stock allows it decides whether the next sees it.
     for each in revisings:
@@ -211,6 +209,16 @@ async def revise(tx: Tx, revisings: Sequence[Revising]) -> list[TicketType | Ref
     await written.write_types(tx, before, [last[own] for own in sorted(last)])
     await _tell(tx, [(each.caller, "ticket_type.revised", kind) for each, kind in done])
     return outcomes
+
+
+async def _lock_taken(
+    tx: Tx, revisings: Sequence[Revising], known: Mapping[TicketTypeId, TicketType]
+) -> set[TicketTypeId]:
+    """Of which somebody has something. Whoever orders locks the same pools: they come before, and are counted, or
+    after, and see what is offered by then. What is overdue counts too: it is its buyer's until somebody else has it."""
+    kinds = [(each, known[each.ticket_type]) for each in revisings if each.ticket_type in known]
+    pools = await stock.lock_pools(tx, [Need(each, PoolId(kind.pool_id)) for each, kind in kinds])
+    return {kind.id for _, kind in kinds if (own := pools[PoolId(kind.pool_id)]).held + own.sold}
 
 
 def _revised(ground: Ground, each: Revising, now: datetime, *, is_taken: bool) -> TicketType | Refusal:

@@ -2,15 +2,20 @@
 
 Promise: an order is placed whole or not at all, out of stock that is counted in the same decision; a key places one
 order of one person for ever, and whoever repeats it is shown the same; who may buy is asked of the policy in force and
-of nothing else (EVT-014). A refused order writes nothing.
+of nothing else (EVT-014). It counts in the pools that its types draw from when it is kept, whoever changes those at the
+same time. A refused order writes nothing.
 """
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from typing import Final
 
 import msgspec
 
+from admitone.finance.payments import api as payments
+from admitone.finance.payments.api import Payment, Status
+from admitone.finance.sources.api import SourceType
 from admitone.kernel.commands import command
 from admitone.kernel.contracts.wire import to_canonical
 from admitone.kernel.db import Overtaken, Tx
@@ -20,12 +25,13 @@ from admitone.kernel.ids import IdentityId
 from admitone.kernel.scope import Caller
 from admitone.kernel.words import Language
 from admitone.selling.stock import api as stock
-from admitone.selling.stock.api import HoldId, Keep, PoolId, Portion, UnitId
+from admitone.selling.stock.api import Hold, HoldId, Keep, PoolId, Portion, UnitId
 from admitone.verticals.events import sales
 from admitone.verticals.events.billing import Billing, sealed
 from admitone.verticals.events.errors import (
     EventNotFound,
     LinesInvalid,
+    OrderBeingPaid,
     OrderNotFound,
     OrderNotOpen,
     TicketTypeNotFound,
@@ -47,6 +53,8 @@ from admitone.verticals.events.port import INVITES, Invited
 from admitone.verticals.events.store import events as store
 from admitone.verticals.events.store import orders
 
+CAME_TO_NOTHING: Final = frozenset({Status.FAILED, Status.CANCELLED, Status.EXPIRED, Status.REFUNDED})
+"""Of a payment that paid for nothing: nobody waits for its money, nor has it."""
 Name = tuple[IdentityId, str]
 """Of an order: whose, and by which key."""
 
@@ -57,6 +65,15 @@ class Want(msgspec.Struct, frozen=True):
     ticket_type: TicketTypeId
     quantity: int
     seats: tuple[UnitId, ...] = ()
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """What somebody wants of whom nothing is written down yet."""
+
+    event: EventId
+    wants: tuple[Want, ...]
+    is_guest: bool
+    age_confirmed: bool = False
 
 
 class Placing(msgspec.Struct, frozen=True):
@@ -87,44 +104,64 @@ class Known(msgspec.Struct, frozen=True):
     types: Mapping[TicketTypeId, TicketType]
 
 
+@command(only_reads=True)
+async def consider(tx: Tx, wishes: Sequence[Wish]) -> list[Refusal | None]:
+    """Why each may not be ordered. Who was invited, and what there is left, is decided when it is."""
+    known = await _look_up(tx, wishes)
+    return [_why_not(tx, each, known, is_invited=True) for each in wishes]
+
+
 @command(keyed_by=lambda placing: placing.event)
 async def place(tx: Tx, placings: Sequence[Placing]) -> list[Order | Refusal]:
     """Each, or why not; those that came first have the first choice."""
-    before = await orders.find_by_keys(tx, {_name(each) for each in placings})
-    fresh = {_name(each): each for each in reversed(placings) if _name(each) not in before}
+    names = [_name(each) for each in placings]
+    before = await orders.find_by_keys(tx, set(names))
+    fresh: dict[Name, Placing] = {}
+    for own, each in zip(names, placings, strict=True):
+        if own not in before:
+            fresh.setdefault(own, each)
     known = await _look_up(tx, fresh.values())
     invited = await _ask_invites(tx, fresh.values(), known)
-    drafts: dict[Name, Order | Refusal] = {
-        own: _draft(tx, each, known, is_invited=own in invited) for own, each in fresh.items()
+    refused = {own: why for own, each in fresh.items() if (why := _why_not(tx, each, known, is_invited=own in invited))}
+    asked = [(own, each) for own, each in fresh.items() if own not in refused]
+    held = await stock.keep(tx, [_keep(tx, each, known) for _, each in asked])
+    # An order is written out for those only who have something: in a rush most have not.
+    refused |= {own: hold for (own, _), hold in zip(asked, held, strict=True) if isinstance(hold, Refusal)}
+    placed = {
+        own: _order(tx, each, hold, known)
+        for (own, each), hold in zip(asked, held, strict=True)
+        if not isinstance(hold, Refusal)
     }
-    # In the order in which they came.
-    asked = [(each, draft) for each in placings if isinstance(draft := drafts.get(_name(each)), Order)]
-    asked = [(each, draft) for each, draft in asked if fresh[_name(each)] is each]
-    held = await stock.keep(tx, [_keep(placing, order, known) for placing, order in asked])
-    for (placing, _), hold in zip(asked, held, strict=True):
-        if isinstance(hold, Refusal):
-            drafts[_name(placing)] = hold
-    placed = [each for each in drafts.values() if isinstance(each, Order)]
-    if len(await orders.insert_orders(tx, placed)) != len(placed):
+    await _look_again(tx, placed.values(), known)
+    if len(await orders.insert_orders(tx, list(placed.values()))) != len(placed):
         raise Overtaken  # The same key is being placed by another this instant.
-    outcomes = before | drafts
+    outcomes: dict[Name, Order | Refusal] = {**before, **refused, **placed}
 
-    def answer(placing: Placing) -> Order | Refusal:
+    def answer(own: Name, placing: Placing) -> Order | Refusal:
         """What came of the first that had its key, if it asked for the same."""
-        first = before.get(_name(placing)) or fresh[_name(placing)]
+        first = before.get(own) or fresh[own]
         is_same = first is placing or first.request_hash == placing.request_hash
-        return outcomes[_name(placing)] if is_same else KeyReused()
+        return outcomes[own] if is_same else KeyReused()
 
-    return [answer(each) for each in placings]
+    return [answer(own, each) for own, each in zip(names, placings, strict=True)]
+
+
+async def _look_again(tx: Tx, placed: Iterable[Order], known: Known) -> None:
+    """What was kept is locked by now: whoever offers it otherwise, or no more, has done so and is seen, or comes after
+    and sees that it is kept."""
+    types = {line.ticket_type for order in placed for line in order.lines}
+    for own, kind in (await store.find_types(tx, types)).items():
+        if kind.version != known.types[own].version:
+            raise Overtaken
 
 
 def _name(placing: Placing) -> Name:
     return placing.buyer, placing.key
 
 
-async def _look_up(tx: Tx, placings: Iterable[Placing]) -> Known:
-    events = {each.event for each in placings}
-    types = {want.ticket_type for each in placings for want in each.wants}
+async def _look_up(tx: Tx, wishes: Iterable[Wish | Placing]) -> Known:
+    events = {each.event for each in wishes}
+    types = {want.ticket_type for each in wishes for want in each.wants}
     return Known(
         await store.find_events(tx, events), await store.find_policies(tx, events), await store.find_types(tx, types)
     )
@@ -148,42 +185,44 @@ def _mode(placing: Placing, known: Known) -> AccessMode | None:
     return policy.mode if policy else None
 
 
-def _draft(tx: Tx, placing: Placing, known: Known, *, is_invited: bool) -> Order | Refusal:
-    event, types = known.events.get(placing.event), known.types
+def _why_not(tx: Tx, wish: Wish | Placing, known: Known, *, is_invited: bool) -> Refusal | None:
+    """Whatever there is left."""
+    event, types = known.events.get(wish.event), known.types
     if event is None or not is_public(event):  # Before anything else is said of it.
         return EventNotFound()
-    if _is_muddled(placing.wants):
+    if _is_muddled(wish.wants):
         return LinesInvalid()
-    if any(each.ticket_type not in types or types[each.ticket_type].event_id != event.id for each in placing.wants):
+    if any(each.ticket_type not in types or types[each.ticket_type].event_id != event.id for each in wish.wants):
         return TicketTypeNotFound()
-    refused = sales.why_not(
+    return sales.why_not(
         event,
         known.policies[event.id],
-        [(types[each.ticket_type], each.quantity) for each in placing.wants],
+        [(types[each.ticket_type], each.quantity) for each in wish.wants],
         tx.now,
-        is_guest=placing.is_guest,
+        is_guest=wish.is_guest,
         is_invited=is_invited,
-        age_confirmed=placing.age_confirmed,
+        age_confirmed=wish.age_confirmed,
     )
-    if refused is not None:
-        return refused
-    lines = tuple(_line(each, types[each.ticket_type]) for each in placing.wants)
-    own = OrderId.new()
+
+
+def _order(tx: Tx, placing: Placing, hold: Hold, known: Known) -> Order:
+    lines = tuple(_line(each, known.types[each.ticket_type]) for each in placing.wants)
+    own = OrderId(hold.id.uuid)
     return Order(
         organization=tx.scope.organization,
         id=own,
-        event_id=event.id,
+        event_id=placing.event,
         buyer=placing.buyer,
         key=placing.key,
         request_hash=placing.request_hash,
         state=OrderState.OPEN,
-        currency=event.currency,
+        currency=known.events[placing.event].currency,
         amount_minor=sum(line.quantity * line.unit_price_minor for line in lines),
         is_guest=placing.is_guest,
         language=placing.language.value,
         age_confirmed=placing.age_confirmed,
         billing=sealed(placing.billing, tx.scope.organization, own),
-        expires_at=sales.kept_until(event, tx.now) + placing.grace,
+        expires_at=hold.expires_at,
         payment_id=None,
         fulfilled_at=None,
         version=1,
@@ -202,26 +241,27 @@ def _is_muddled(wants: Sequence[Want]) -> bool:
 
 
 def _line(want: Want, kind: TicketType) -> OrderLine:
-    return OrderLine(kind.id, kind.name, want.quantity, kind.price_minor)
+    return OrderLine(kind.id, kind.name, want.quantity, kind.price_minor, kind.sessions)
 
 
-def _keep(placing: Placing, order: Order, known: Known) -> Keep:
+def _keep(tx: Tx, placing: Placing, known: Known) -> Keep:
+    """What it wants, under the id that its order will have."""
     wants = [(each, known.types[each.ticket_type]) for each in placing.wants]
     portions = [
         Portion(PoolId(pool), str(kind.id), want.quantity, want.seats if pool == kind.pool_id else ())
         for want, kind in wants
         for pool in kind.pools
     ]
-    limits = {str(kind.id): most for _, kind in wants if (most := sales.most_of(kind))}
+    order = OrderId.new()
     return Keep(
         placing,
-        HoldId(order.id.uuid),
-        str(order.id),
-        order.buyer,
+        HoldId(order.uuid),
+        str(order),
+        placing.buyer,
         tuple(portions),
-        order.expires_at,
-        limits,
-        keepable_until=order.created_at + sales.LONGEST_KEPT,
+        sales.kept_until(known.events[placing.event], tx.now) + placing.grace,
+        limits={str(kind.id): most for _, kind in wants if (most := sales.most_of(kind))},
+        keepable_until=tx.now + sales.LONGEST_KEPT,
     )
 
 
@@ -235,8 +275,11 @@ class Cancelling(msgspec.Struct, frozen=True):
 
 @command()
 async def cancel(tx: Tx, cancellings: Sequence[Cancelling]) -> list[Order | Refusal]:
-    """Each that is open, with what was kept for it; twice is once. Whoever has begun to pay ends that first."""
+    """Each that is open, with what was kept for it; twice is once. Whoever has begun to pay ends that first: while
+    their bank may pay, or has, nothing is given up."""
     locked = await orders.lock_orders(tx, cancellings, lambda each: each.order)
+    waiting = [str(own) for own, each in locked.items() if each.state is OrderState.OPEN]
+    tried = await payments.find_of_sources(tx, SourceType.TICKET_ORDER, waiting)
     after = dict(locked)
     outcomes: list[Order | Refusal] = []
     for each in cancellings:
@@ -247,6 +290,9 @@ async def cancel(tx: Tx, cancellings: Sequence[Cancelling]) -> list[Order | Refu
         if order.state not in (OrderState.OPEN, OrderState.CANCELLED):
             outcomes.append(OrderNotOpen(state=order.state.value))
             continue
+        if paying := _being_paid(tried.get(str(order.id), ())):
+            outcomes.append(OrderBeingPaid(status=paying.status.value))
+            continue
         after[order.id] = msgspec.structs.replace(order, state=OrderState.CANCELLED)
         outcomes.append(after[order.id])
     ended = [each for own, each in after.items() if each is not locked[own] and locked[own].state is OrderState.OPEN]
@@ -254,3 +300,8 @@ async def cancel(tx: Tx, cancellings: Sequence[Cancelling]) -> list[Order | Refu
     await stock.release(tx, [stock.Release(inputs[each.id], HoldId(each.id.uuid)) for each in ended])
     await orders.move_orders(tx, locked, ended)
     return outcomes
+
+
+def _being_paid(tried: Iterable[Payment]) -> Payment | None:
+    """The payment by which money may still come for an order, or came."""
+    return next((each for each in tried if each.applied or each.status not in CAME_TO_NOTHING), None)

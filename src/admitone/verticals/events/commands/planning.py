@@ -5,11 +5,14 @@ at something older is told so. A published event never becomes a draft again, an
 (EVT-002). What follows from it elsewhere hears of it by a fact, and everything stands in the trail.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeVar
+from uuid import UUID
 
 import msgspec
 
+from admitone.entitlements import api as entitlements
+from admitone.entitlements.api import Status, Wanted
 from admitone.finance.payments import api as payments
 from admitone.kernel import audit
 from admitone.kernel.commands import command
@@ -48,6 +51,10 @@ from admitone.verticals.events.policy import (
 from admitone.verticals.events.store import events as store
 from admitone.verticals.events.store import planning as written
 from admitone.verticals.events.store.planning import PolicyRow
+
+BEGINNING: Final = UUID(int=0)
+ISSUED: Final = tuple(each for each in Status if each is not Status.PENDING)
+"""A place that is kept is no right yet (ENT-018)."""
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -235,10 +242,12 @@ async def cancel(tx: Tx, cancellings: Sequence[Cancelling]) -> list[Event | Refu
 @command(keyed_by=lambda change: change.event)
 async def change_policy(tx: Tx, changes: Sequence[PolicyChange]) -> list[Event | Refusal]:
     """The next version, decided under the lock that the first sale takes too: whichever comes first, nobody who bought
-    is held to rules that were made harder afterwards (EVT-017). Whoever has paid has bought, handed over or not."""
+    is held to rules that were made harder afterwards (EVT-017). Whoever has paid has bought, handed over or not, and so
+    has who paid nothing; whoever was given a right has one. Those who pay lock no event: they are held up by name."""
     locked = await store.lock_events(tx, changes, lambda each: each.event)
     policies = await store.find_policies(tx, locked)
-    paid = await payments.find_paid(tx, [each.subject for each in locked.values()])
+    await payments.hold_subjects(tx, [each.subject for each in locked.values() if each.first_sold_at is None])
+    sold = await _find_sold(tx, locked.values())
     rows: list[PolicyRow] = []
 
     def decide(each: PolicyChange, event: Event) -> Move | Refusal | None:
@@ -246,7 +255,7 @@ async def change_policy(tx: Tx, changes: Sequence[PolicyChange]) -> list[Event |
         refusal = (
             why_closed_to_edits(event)
             or (EventOvertaken(version=before.version) if each.policy.version != before.version else None)
-            or why_not_policy_now(before, each.policy, is_sold=event.first_sold_at is not None or event.subject in paid)
+            or why_not_policy_now(before, each.policy, is_sold=event.id in sold)
         )
         if refusal or each.policy == before:
             return refusal
@@ -260,6 +269,20 @@ async def change_policy(tx: Tx, changes: Sequence[PolicyChange]) -> list[Event |
     outcomes = await _change(tx, locked, changes, decide)
     await written.insert_policies(tx, rows)
     return outcomes
+
+
+async def _find_sold(tx: Tx, events: Collection[Event]) -> set[EventId]:
+    """Those of which anybody bought, paid for or was given anything."""
+    paid = await payments.find_paid(tx, [each.subject for each in events])
+    known = {each.id for each in events if each.first_sold_at is not None or each.subject in paid}
+    return known | {each.id for each in events if each.id not in known and await _has_rights(tx, each.id)}
+
+
+async def _has_rights(tx: Tx, event: EventId) -> bool:
+    for status in ISSUED:
+        if await entitlements.list_rights(tx, Wanted(str(event), status), BEGINNING, 1):
+            return True
+    return False
 
 
 def _overtaken(seen: int, event: Event) -> Refusal | None:

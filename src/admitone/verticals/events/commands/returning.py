@@ -9,6 +9,7 @@ from uuid import uuid5
 
 import msgspec
 
+from admitone.finance.payments.api import NotRefundable
 from admitone.finance.refunds import api as refunds
 from admitone.finance.refunds.api import Piece, Reason, Refund, RefundId, Request
 from admitone.kernel.commands import command
@@ -54,6 +55,15 @@ async def give_back(tx: Tx, returnings: Sequence[Returning]) -> list[Refund | Re
     for (each, _), said in zip(asked, await _request_refunds(tx, asked), strict=True):
         outcomes[id(each)] = said
     return [outcomes[id(each)] for each in returnings]
+
+
+async def find_wanted(tx: Tx, returning: Returning) -> Request | Refusal:
+    """What would be asked of refunds; of no ticket in particular, all that is left."""
+    placed = (await orders.find_orders(tx, [returning.order])).get(returning.order)
+    if placed is not None and placed.payment_id is None:
+        return NotRefundable(status=placed.state.value)
+    sold = {each.id: each for each in await store.find_of_orders(tx, [returning.order])}
+    return _request(returning, placed, sold, is_known=False)
 
 
 async def _request_refunds(tx: Tx, asked: Sequence[tuple[Returning, Request]]) -> Sequence[Refund | Refusal]:

@@ -6,12 +6,15 @@ from admitone.verticals.events.routes import (
     guests,
     invoices,
     offering,
+    offers,
     orders,
     planning,
     public,
     reports,
     returning,
+    sales,
     seats,
+    seeing,
 )
 from admitone.verticals.events.routes.wires import PERMISSIONS
 
@@ -20,14 +23,17 @@ CONTRACTS = (
     *offering.CONTRACTS,
     *access.CONTRACTS,
     *public.CONTRACTS,
+    *offers.CONTRACTS,
     *orders.CONTRACTS,
+    *seeing.CONTRACTS,
     *guests.CONTRACTS,
     *seats.CONTRACTS,
     *reports.CONTRACTS,
+    *sales.CONTRACTS,
     *attendees.CONTRACTS,
     *invoices.CONTRACTS,
     *returning.CONTRACTS,
 )
-LIMITS = (*orders.BUYING, *guests.LIMITS, *attendees.LIMITS)
+LIMITS = (*orders.BUYING, *seeing.LIMITS, *guests.LIMITS, *attendees.LIMITS, *returning.LIMITS)
 
 __all__ = ("CONTRACTS", "LIMITS", "PERMISSIONS")

@@ -14,7 +14,6 @@ from msgspec import Meta
 
 from admitone.entitlements import api as entitlements
 from admitone.entitlements.api import Found, Note, PeopleOnly, note
-from admitone.finance.ledger.api import row_of
 from admitone.foundation.identity.api import InvalidEmail, find_people
 from admitone.kernel.contracts import (
     Call,
@@ -32,6 +31,8 @@ from admitone.kernel.contracts import (
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.limits import Limit, Per
 from admitone.kernel.scope import PeopleScope
+from admitone.kernel.statements import ListOrder
+from admitone.kernel.tables import row_of
 from admitone.verticals.events.errors import EventNotFound
 from admitone.verticals.events.model import EventId, OrderId, Ticket, TicketId, TicketStatus, TicketType, TicketTypeId
 from admitone.verticals.events.reporting import (
@@ -83,10 +84,13 @@ class AttendeesRequest(PageRequest, kw_only=True):
     ticket_type_id: TicketTypeId | None = None
     status: TicketStatus | None = None
     order_id: OrderId | None = None
+    came_in: bool | None = None
+    order: ListOrder = ListOrder.OLDEST
 
     @property
     def wanted(self) -> TicketsWanted:
-        return TicketsWanted(self.event_id, self.ticket_type_id, self.status, self.order_id)
+        which = self.ticket_type_id, self.status, self.order_id
+        return TicketsWanted(self.event_id, *which, self.order, self.came_in)
 
 
 AN_ATTENDEE: Final = AttendeeAnswer(
@@ -100,7 +104,8 @@ AN_ATTENDEE: Final = AttendeeAnswer(
 
 attendees = organisers(
     "REPORT.ATTENDEES",
-    "The tickets of an event, and whether somebody came in on them; nobody is named.",
+    "The tickets of an event, and whether somebody came in on them, the first first unless the newest are asked for; "
+    "nobody is named.",
     permission=EVENTS_R,
     get="/api/org/{organizationId}/events/{eventId}/attendees",
     takes=AttendeesRequest,
@@ -117,10 +122,10 @@ attendees = organisers(
 
 @attendees.serves
 async def see_attendees(call: Call, request: AttendeesRequest) -> Page[AttendeeAnswer]:
-    (after,) = request.after(tuple[UUID]) or (FIRST,)
-    found = await call.read(list_tickets, request.wanted, after, request.limit)
+    (place,) = request.after(tuple[UUID]) or (None,)
+    found = await call.read(list_tickets, request.wanted, place, request.limit)
     items = [AttendeeAnswer.seen(each) for each in found.items]
-    return Page(items=items, next_cursor=cursor_of((found.looked_until,)) if found.looked_until else None)
+    return Page(items=items, next_cursor=request.cursor_at((found.looked_until,)) if found.looked_until else None)
 
 
 # -- People

@@ -12,6 +12,7 @@ from msgspec import Meta
 from admitone.entitlements import api as entitlements
 from admitone.entitlements.api import Entitlement, EntitlementId, EntitlementNotActive
 from admitone.finance.sources.api import SourceType
+from admitone.foundation.organizations.api import get_organization
 from admitone.kernel.contracts import Audience, Call, Contract, Example, File, Instant, Wire, Writes
 from admitone.kernel.crypto import MalformedSecret, digest_of, read_secret
 from admitone.kernel.db import Tx
@@ -21,11 +22,15 @@ from admitone.kernel.scope import Scope
 from admitone.verticals.events.errors import OrderNotFound
 from admitone.verticals.events.model import EventId, Order, OrderId
 from admitone.verticals.events.receipts import GUEST_KIND
+from admitone.verticals.events.reporting import find_owners
+from admitone.verticals.events.routes.public import OrganizerAnswer
 from admitone.verticals.events.store import events, guest_links, orders
 
-GUEST_LOOKS: Final = Limit("guest_tickets.per_address", 120, MINUTE, Per.ADDRESS)
-"""A family behind one address, in a queue with a bad net; not somebody who tries links."""
-LIMITS: Final = (GUEST_LOOKS,)
+GUEST_LOOKS: Final = Limit("guest_tickets.per_link", 120, MINUTE, Per.REQUEST, lambda request: request.token)
+"""A family in a queue with a bad net."""
+STRANGERS_LOOKS: Final = Limit("guest_tickets.per_address", 6_000, MINUTE, Per.ADDRESS)
+"""A whole queue may stand behind one address; whoever tries links there would need longer than there is."""
+LIMITS: Final = (GUEST_LOOKS, STRANGERS_LOOKS)
 
 Token = Annotated[str, Meta(min_length=1, max_length=120)]
 
@@ -57,6 +62,7 @@ class GuestAnswer(Wire):
     time_zone: str
     venue: str
     city: str
+    organizer: OrganizerAnswer
     tickets: list[GuestTicket]
     link_ends_at: Instant
 
@@ -108,6 +114,7 @@ async def show_tickets(call: Call, request: GuestRequest) -> GuestAnswer:
         order = (await orders.find_orders(tx, [found.order]))[found.order]
         event = (await events.find_events(tx, [order.event_id]))[order.event_id]
         rights = await _rights(tx, order)
+        organizer = (await get_organization(tx)).settings
         return GuestAnswer(
             order_id=order.id,
             event_id=event.id,
@@ -117,6 +124,7 @@ async def show_tickets(call: Call, request: GuestRequest) -> GuestAnswer:
             time_zone=event.time_zone,
             venue=event.venue.name,
             city=event.venue.city,
+            organizer=OrganizerAnswer.of(event.organization, organizer),
             tickets=[_ticket(each, tx) for each in rights],
             link_ends_at=found.expires_at,
         )
@@ -137,7 +145,7 @@ def _scope(request: GuestRequest) -> Scope:
 
 async def _rights(tx: Tx, order: Order) -> list[Entitlement]:
     """Those that are still whoever's they were, by whatever id: what was passed on is not shown any more."""
-    owners = {order.buyer, *(await entitlements.find_claimed(tx, [order.buyer])).values()}
+    owners = await find_owners(tx, order)
     rights = await entitlements.list_of_sources(tx, SourceType.TICKET_ORDER, [str(order.id)])
     return [each for each in rights if each.owner in owners]
 

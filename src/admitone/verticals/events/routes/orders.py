@@ -5,6 +5,7 @@ the policy lets guests buy, says which address the tickets go to. Phones order s
 own and what never was is the same: not found.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Final
 from uuid import UUID
@@ -14,9 +15,9 @@ from msgspec import Meta
 
 from admitone.finance.gateways.api import Method
 from admitone.finance.payments import api as payments
-from admitone.finance.payments.api import Checkout, CheckoutAnswer
+from admitone.finance.payments.api import Checkout, CheckoutAnswer, Payment, Status, WhyNotPaid
 from admitone.finance.sources.api import PaymentId, Source, SourceType
-from admitone.foundation.identity.api import Guest, InvalidEmail, make_guests, normalise_email
+from admitone.foundation.identity.api import Guest, InvalidEmail, find_guest, make_guests, normalise_email
 from admitone.kernel.contracts import (
     Audience,
     Call,
@@ -33,7 +34,7 @@ from admitone.kernel.contracts import (
     page_of,
 )
 from admitone.kernel.db import Tx
-from admitone.kernel.errors import OutcomeUnknown, Refusal, Unauthenticated
+from admitone.kernel.errors import Refusal, Unauthenticated
 from admitone.kernel.figures import CHECKOUT_PER_ADDRESS, MINUTE
 from admitone.kernel.idempotency import KeyReused
 from admitone.kernel.ids import IdentityId, OrganizationId
@@ -42,11 +43,12 @@ from admitone.kernel.scope import PeopleScope, Scope
 from admitone.selling.stock.api import BuyerLimit, SeatTaken, SoldOut, UnitId
 from admitone.verticals.events import errors
 from admitone.verticals.events.billing import Billing
-from admitone.verticals.events.commands.ordering import Cancelling, Placing, Want, cancel, place
+from admitone.verticals.events.commands.ordering import Cancelling, Placing, Want, Wish, cancel, consider, place
 from admitone.verticals.events.model import EventId, Order, OrderId, OrderLine, OrderState, TicketTypeId
-from admitone.verticals.events.reporting import find_tickets, see
+from admitone.verticals.events.reporting import find_kept, find_telling, see
 from admitone.verticals.events.routes.purchases import PaymentAnswer, TicketAnswer
 from admitone.verticals.events.routes.wires import FULL_LINE
+from admitone.verticals.events.secrets import order_secret
 from admitone.verticals.events.store import orders
 
 CLIENT_HEADER: Final = "x-client-id"
@@ -124,6 +126,8 @@ class OrderAnswer(Wire):
     lines: list[LineAnswer]
     payment_id: PaymentId | None
     created_at: Instant
+    order_secret: str | None
+    """To whoever orders as a guest: with it, in the header `x-order-secret`, they come back to their order."""
 
 
 def order_answer(order: Order, now: Instant) -> OrderAnswer:
@@ -132,14 +136,25 @@ def order_answer(order: Order, now: Instant) -> OrderAnswer:
         organization_id=order.organization,
         event_id=order.event_id,
         state=order.state,
-        is_expired=order.state is OrderState.OPEN and order.expires_at <= now,
+        is_expired=is_expired(order, now),
         expires_at=order.expires_at,
         currency=order.currency,
         amount_minor=order.amount_minor,
         lines=[LineAnswer.of(line) for line in order.lines],
         payment_id=order.payment_id,
         created_at=order.created_at,
+        order_secret=None,
     )
+
+
+def is_expired(order: Order, now: Instant) -> bool:
+    return order.state is OrderState.OPEN and order.expires_at <= now
+
+
+def placed_answer(order: Order) -> OrderAnswer:
+    """To whoever has just placed it."""
+    secret = order_secret(order) if order.is_guest else None
+    return msgspec.structs.replace(order_answer(order, datetime.now(UTC)), order_secret=secret)
 
 
 SOME_ORGANIZATION: Final = OrganizationId.parse("org_0198c9a40000700080000000000000ad")
@@ -199,15 +214,16 @@ place_order = Contract(
 @place_order.serves
 async def order_tickets(call: Call, request: OrderRequest) -> OrderAnswer:
     placed = await call.batch(place, await placing_of(call, request), scope=Scope(request.organization_id))
-    return order_answer(placed, datetime.now(UTC))
+    return placed_answer(placed)
 
 
 async def placing_of(call: Call, request: OrderRequest) -> Placing:
+    wants = tuple(Want(each.ticket_type_id, each.quantity, each.seats) for each in request.lines)
     return Placing(
         caller=call.caller,
         event=request.event_id,
-        buyer=call.identity or await _guest(call, request),
-        wants=tuple(Want(each.ticket_type_id, each.quantity, each.seats) for each in request.lines),
+        buyer=call.identity or await _guest(call, request, wants),
+        wants=wants,
         key=request.idempotency_key,
         is_guest=call.identity is None,
         language=call.language,
@@ -217,11 +233,21 @@ async def placing_of(call: Call, request: OrderRequest) -> Placing:
     )
 
 
-async def _guest(call: Call, request: OrderRequest) -> IdentityId:
+async def _guest(call: Call, request: OrderRequest, wants: tuple[Want, ...]) -> IdentityId:
+    """Whoever has this address. Nothing is written of somebody who may not order."""
     is_mobile = (call.headers.get(CLIENT_HEADER) or "").lower().startswith(MOBILE)
     if request.guest_email is None or is_mobile:
         raise Unauthenticated
-    return await call.batch(make_guests, Guest(call.caller, normalise_email(request.guest_email)), scope=GUESTS)
+    email = normalise_email(request.guest_email)
+    wish = Wish(request.event_id, wants, is_guest=True, age_confirmed=request.age_confirmed)
+    try:
+        await call.batch(consider, wish, scope=Scope(request.organization_id))
+    except Refusal:
+        # Whoever ordered before is shown that, also when nobody may order any more.
+        if known := await call.read(find_guest, email, scope=GUESTS):
+            return known
+        raise
+    return await call.batch(make_guests, Guest(call.caller, email), scope=GUESTS)
 
 
 # -- In one step
@@ -233,11 +259,6 @@ class BuyRequest(OrderRequest):
     method: Method = Method.CARD
     promo_code: ShortText | None = None
     return_url: Address | None = None
-
-
-class WhyNotPaid(Wire):
-    error_code: str
-    message: str
 
 
 class BuyAnswer(Wire):
@@ -286,15 +307,9 @@ async def order_and_pay(call: Call, request: BuyRequest) -> BuyAnswer:
     scope = Scope(request.organization_id)
     placing = msgspec.structs.replace(await placing_of(call, request), grace=payments.GRACE)
     placed = await call.batch(place, placing, scope=scope)
-    order = order_answer(placed, datetime.now(UTC))
-    try:
-        begun = await payments.begin_to_pay(call, _checkout(call, request, placed), scope)
-        return BuyAnswer(order=order, checkout=await payments.go_on(call, begun), refusal=None)
-    except OutcomeUnknown:
-        raise
-    except Refusal as refusal:
-        why = WhyNotPaid(error_code=refusal.code, message=call.words.say(refusal.message()))
-        return BuyAnswer(order=order, checkout=None, refusal=why)
+    order = placed_answer(placed)
+    checkout, refusal = await payments.try_to_pay(call, _checkout(call, request, placed), scope)
+    return BuyAnswer(order=order, checkout=checkout, refusal=refusal)
 
 
 def _checkout(call: Call, request: BuyRequest, order: Order) -> Checkout:
@@ -317,8 +332,11 @@ class OwnRequest(Wire):
 
 class OwnAnswer(OrderAnswer):
     tickets: list[TicketAnswer]
+    """Without those that were passed on."""
     payment: PaymentAnswer | None
     """What paid for it, or the last try."""
+    status_secret: str | None
+    """With it that payment is asked for, gone on with or given up (`x-status-secret`)."""
 
 
 show_order = Contract(
@@ -339,15 +357,18 @@ show_order = Contract(
 
 @show_order.serves
 async def tell_order(call: Call, request: OwnRequest) -> OwnAnswer:
-    own = await own_order(call, request.order_id)
+    return await whole_order(call, await own_order(call, request.order_id))
 
+
+async def whole_order(call: Call, own: Order) -> OwnAnswer:
     async def look(tx: Tx) -> OwnAnswer:
         [seen] = await see(tx, [own.id])
         answer = order_answer(seen.order, tx.now)
         return OwnAnswer(
             **{name: getattr(answer, name) for name in OrderAnswer.__struct_fields__},
-            tickets=[TicketAnswer.of(each) for each in await find_tickets(tx, own.id)],
+            tickets=[TicketAnswer.of(each) for each in await find_kept(tx, seen.order)],
             payment=PaymentAnswer.of(seen.payment) if seen.payment else None,
+            status_secret=payments.status_secret(seen.payment) if seen.payment else None,
         )
 
     return await call.read(look, scope=Scope(own.organization, "show an order to whoever placed it"))
@@ -360,9 +381,12 @@ class OrderItem(Wire):
     organization_id: OrganizationId
     event_id: EventId
     state: OrderState
+    is_expired: bool
     expires_at: Instant
     currency: str
     amount_minor: Minor
+    payment: PaymentAnswer | None
+    """What paid for it, or the last try."""
     created_at: Instant
 
 
@@ -384,20 +408,33 @@ list_orders = Contract(
 @list_orders.serves
 async def tell_orders(call: Call, request: PageRequest) -> Page[OrderItem]:
     [before] = request.after(tuple[UUID]) or (LAST,)
+    found, now = await call.read(orders.list_own, before, request.limit + 1), datetime.now(UTC)
+    paid = await _payments_of(call, found)
     items = [
         OrderItem(
             order_id=each.id,
             organization_id=each.organization,
             event_id=each.event_id,
             state=each.state,
+            is_expired=is_expired(each, now),
             expires_at=each.expires_at,
             currency=each.currency,
             amount_minor=each.amount_minor,
+            payment=PaymentAnswer.of(paid[each.id]) if each.id in paid else None,
             created_at=each.created_at,
         )
-        for each in await call.read(orders.list_own, before, request.limit + 1)
+        for each in found
     ]
     return page_of(items, request.limit, key=lambda item: (item.order_id.uuid,))
+
+
+async def _payments_of(call: Call, own: Sequence[Order]) -> dict[OrderId, Payment]:
+    """The ones that tell how these stand, from each organisation's own books."""
+    found: dict[OrderId, Payment] = {}
+    for organization in {each.organization for each in own}:
+        ids = [each.id for each in own if each.organization == organization]
+        found |= await call.read(find_telling, ids, scope=Scope(organization, "show orders to whoever placed them"))
+    return found
 
 
 give_up = Contract(
@@ -409,7 +446,7 @@ give_up = Contract(
     post="/api/me/orders/{orderId}/cancel",
     takes=OwnRequest,
     gives=OrderAnswer,
-    refuses=(errors.OrderNotFound, errors.OrderNotOpen),
+    refuses=(errors.OrderNotFound, errors.OrderNotOpen, errors.OrderBeingPaid),
     audience=Audience.PERSON,
     repeats="what is given up stays so",
     order_key="orderId",
@@ -420,10 +457,19 @@ give_up = Contract(
 @give_up.serves
 async def cancel_order(call: Call, request: OwnRequest) -> OrderAnswer:
     own = await own_order(call, request.order_id)
-    cancelled = await call.batch(
-        cancel, Cancelling(call.caller, own.id, own.buyer), scope=Scope(own.organization, "give up an order")
-    )
+    scope = Scope(own.organization, "give up an order")
+    if own.state is OrderState.OPEN:
+        await _end_payments(call, own, scope)
+    cancelled = await call.batch(cancel, Cancelling(call.caller, own.id, own.buyer), scope=scope)
     return order_answer(cancelled, datetime.now(UTC))
+
+
+async def _end_payments(call: Call, own: Order, scope: Scope) -> None:
+    """Those that wait for the buyer, or could be tried again: so nobody pays for what they gave up."""
+    tried = await call.read(payments.find_of_sources, SourceType.TICKET_ORDER, [str(own.id)], scope=scope)
+    for each in tried[str(own.id)]:
+        if each.status in payments.CLOSABLE and each.status is not Status.PROCESSING:
+            await payments.give_up(call, each)
 
 
 async def own_order(call: Call, order: OrderId) -> Order:

@@ -1,6 +1,7 @@
 """Planning events: what their organisers decide, and see."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
@@ -13,11 +14,12 @@ from admitone.kernel.contracts import (
     Page,
     PageRequest,
     ReasonCode,
+    ShortText,
     ValidationFailed,
     Wire,
-    page_of,
 )
 from admitone.kernel.money import digits
+from admitone.kernel.statements import ListOrder
 from admitone.verticals.events.commands import planning
 from admitone.verticals.events.commands.planning import Cancelling, Describing, Draft, Publishing, Rescheduling
 from admitone.verticals.events.errors import (
@@ -40,7 +42,7 @@ from admitone.verticals.events.model import (
     SessionId,
 )
 from admitone.verticals.events.policy import first_policy
-from admitone.verticals.events.queries import EARLIEST, FIRST
+from admitone.verticals.events.queries import EARLIEST, FIRST, LATEST
 from admitone.verticals.events.routes.answers import A_LINE, AN_EVENT, EventAnswer, EventLine, shown
 from admitone.verticals.events.routes.legacy import LegacyFields, policy_in
 from admitone.verticals.events.routes.wires import (
@@ -58,7 +60,8 @@ from admitone.verticals.events.routes.wires import (
     organisers,
     sessions_of,
 )
-from admitone.verticals.events.store.planning import list_own
+from admitone.verticals.events.store.planning import OwnWanted, list_own
+from admitone.verticals.events.store.reports import LAST
 
 
 class ScheduleWire(Wire):
@@ -132,8 +135,27 @@ async def draft(call: Call, request: CreateRequest) -> EventAnswer:
     return await shown(call, event.id)
 
 
+class EventsOrder(StrEnum):
+    SOONEST = "SOONEST"
+    LATEST = "LATEST"
+
+    @property
+    def way(self) -> ListOrder:
+        return ListOrder.OLDEST if self is EventsOrder.SOONEST else ListOrder.NEWEST
+
+
 class EventsRequest(PageRequest, kw_only=True):
     status: EventStatus | None = None
+    since: Instant | None = None
+    """Only what begins after it."""
+    text: ShortText | None = None
+    """In the title, the venue or the city."""
+    order: EventsOrder = EventsOrder.SOONEST
+    """By their beginning."""
+
+    @property
+    def wanted(self) -> OwnWanted:
+        return OwnWanted(self.status, self.text)
 
 
 mine = organisers(
@@ -156,10 +178,10 @@ mine = organisers(
 
 @mine.serves
 async def list_mine(call: Call, request: EventsRequest) -> Page[EventLine]:
-    after = request.after(tuple[datetime, UUID]) or (EARLIEST, FIRST)
-    events = await call.read(list_own, request.status, after, request.limit + 1)
-    lines = [EventLine.of(each) for each in events]
-    return page_of(lines, request.limit, lambda each: (each.starts_at, each.event_id.uuid))
+    way, first = request.order.way, (request.since or EARLIEST, FIRST)
+    stretch = way.between(request.after(tuple[datetime, UUID]), first, (LATEST, LAST))
+    events = await call.read(list_own, request.wanted, *stretch, request.limit + 1, way)
+    return request.page([EventLine.of(each) for each in events], key=lambda each: (each.starts_at, each.event_id.uuid))
 
 
 show = organisers(

@@ -7,9 +7,12 @@ something is sold out is never remembered. Whoever has the same bytes already is
 """
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from uuid import UUID
 
+from msgspec import Meta
+
+from admitone.foundation.organizations.api import Settings
 from admitone.kernel.clock import local, zone
 from admitone.kernel.contracts import (
     Audience,
@@ -38,16 +41,17 @@ from admitone.verticals.events.model import (
     TicketType,
     TicketTypeId,
 )
-from admitone.verticals.events.policy import Availability, availability, derived_is_free
+from admitone.verticals.events.policy import MOST_TYPES, Availability, availability, derived_is_free
 from admitone.verticals.events.queries import (
     EARLIEST,
     EVERYWHERE,
     FIRST,
     LATEST,
+    Look,
     PublicPage,
     find_in_calendar,
-    find_public,
     list_in_calendar,
+    look_at,
 )
 from admitone.verticals.events.routes.wires import (
     LATER,
@@ -260,6 +264,12 @@ class TicketAnswer(Wire):
 class OrganizerAnswer(Wire):
     organization_id: OrganizationId
     display_name: str
+    accent_color: str | None
+    """Of its pages, as in #8a1c4a; none, for ours."""
+
+    @classmethod
+    def of(cls, own: OrganizationId, settings: Settings) -> "OrganizerAnswer":
+        return cls(organization_id=own, display_name=settings.display_name, accent_color=settings.accent_color)
 
 
 class EventPageAnswer(Wire):
@@ -301,7 +311,7 @@ class EventPageAnswer(Wire):
             local_starts_at=there(event.starts_at, event.time_zone),
             local_ends_at=there(event.ends_at, event.time_zone),
             venue=VenueWire.of(event.venue),
-            organizer=OrganizerAnswer(organization_id=event.organization, display_name=page.organizer),
+            organizer=OrganizerAnswer.of(event.organization, page.organizer),
             currency=event.currency,
             derived_is_free=derived_is_free(event, page.plan.types),
             rules=RulesAnswer(
@@ -313,7 +323,7 @@ class EventPageAnswer(Wire):
             ),
             sessions=[SessionWire.of(each) for each in page.plan.sessions],
             ticket_types=tickets,
-            structured_data=structured_data(event, page.types, words, page.organizer),
+            structured_data=structured_data(event, page.types, words, page.organizer.display_name),
         )
 
 
@@ -329,7 +339,7 @@ A_PAGE: Final = EventPageAnswer(
     local_starts_at=there(THEN, "Europe/Lisbon"),
     local_ends_at=there(LATER, "Europe/Lisbon"),
     venue=VenueWire(name="Coliseu", city="Porto", country="PT"),
-    organizer=OrganizerAnswer(organization_id=SOME_ORGANIZATION, display_name="Clube do Porto"),
+    organizer=OrganizerAnswer(organization_id=SOME_ORGANIZATION, display_name="Clube do Porto", accent_color="#8a1c4a"),
     currency="EUR",
     derived_is_free=False,
     rules=RulesAnswer(
@@ -362,8 +372,8 @@ A_PAGE: Final = EventPageAnswer(
 
 class PageOfEventRequest(Wire):
     event_id: EventId
-    ticket_type_id: TicketTypeId | None = None
-    """A ticket that only those see who have its link."""
+    ticket_type_id: Annotated[tuple[TicketTypeId, ...], Meta(max_length=MOST_TYPES)] = ()
+    """Tickets that only those see who have their links."""
 
 
 one = public(
@@ -386,10 +396,7 @@ one = public(
 @one.serves
 async def see_event(call: Call, request: PageOfEventRequest) -> EventPageAnswer:
     scope = await home_of(call, request.event_id)
-    page = await call.read(find_public, request.event_id, request.ticket_type_id, scope=scope)
-    if page is None:
-        raise EventNotFound
-    return EventPageAnswer.of(page)
+    return EventPageAnswer.of(await call.batch(look_at, Look(request.event_id, request.ticket_type_id), scope=scope))
 
 
 # -- Calendars

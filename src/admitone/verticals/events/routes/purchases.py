@@ -4,7 +4,7 @@ from typing import Final
 
 from admitone.entitlements.api import Entitlement, EntitlementId
 from admitone.entitlements.api import Status as RightStatus
-from admitone.finance.payments.api import Payment, Status
+from admitone.finance.payments.api import Payment, Reason, Status
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.contracts import Count, Instant, Minor, Wire
 from admitone.verticals.events.model import TicketId, TicketStatus, TicketTypeId
@@ -66,7 +66,11 @@ class PaymentAnswer(Wire):
     method: str
     currency: str
     amount_minor: Minor
-    """With discounts, taxes and fees."""
+    """With discounts, taxes and fees: what was asked for."""
+    captured_minor: Minor | None
+    """What came; none, where it came in another currency than was asked for."""
+    manual_reason: Reason | None
+    """Why what came paid for nothing."""
     refunded_minor: Minor
     refund_status: str
     """Whether more is on its way back."""
@@ -80,6 +84,8 @@ class PaymentAnswer(Wire):
             method=payment.method,
             currency=payment.currency,
             amount_minor=payment.amount_minor,
+            captured_minor=None if payment.manual_reason is Reason.CURRENCY_MISMATCH else payment.captured_minor,
+            manual_reason=payment.manual_reason,
             refunded_minor=payment.refunded_minor,
             refund_status=payment.refund_state,
             created_at=payment.created_at,
@@ -93,6 +99,8 @@ A_PAYMENT: Final = PaymentAnswer(
     method="CARD",
     currency="EUR",
     amount_minor=5000,
+    captured_minor=5000,
+    manual_reason=None,
     refunded_minor=0,
     refund_status="NONE",
     created_at=SOONER,

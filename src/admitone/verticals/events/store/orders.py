@@ -8,7 +8,7 @@ from admitone.finance.sources.api import PaymentId
 from admitone.kernel.db import IdentityTx, Record, Tx
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.statements import Insert, Lock, columns
-from admitone.verticals.events.model import EventId, Order, OrderId, OrderLine, OrderState, TicketTypeId
+from admitone.verticals.events.model import EventId, Order, OrderId, OrderLine, OrderState, SessionId, TicketTypeId
 
 Input = TypeVar("Input")
 LAST: Final = UUID(int=2**128 - 1)
@@ -52,6 +52,7 @@ INSERT_LINES = Insert(
         "name": "text",
         "quantity": "integer",
         "unit_price_minor": "bigint",
+        "sessions": "uuid[]",
     },
     attributes={"order_id": "order.id", "ticket_type_id": "line.ticket_type", "name": "line.name"}
     | {name: f"line.{name}" for name in ("quantity", "unit_price_minor")},
@@ -94,7 +95,7 @@ LOCK_ORDERS = Lock(
 
 
 FIND_LINES = """
-    SELECT order_id, ticket_type_id, name, quantity, unit_price_minor
+    SELECT order_id, ticket_type_id, name, quantity, unit_price_minor, sessions
       FROM events.order_line
      WHERE organization_id = $1
        AND order_id = ANY($2::uuid[])
@@ -175,11 +176,12 @@ FIND_OWN = f"""
 class _Row:
     """A line with the order that it is of."""
 
-    __slots__ = ("line", "order")
+    __slots__ = ("line", "order", "sessions")
 
     def __init__(self, order: Order, line: OrderLine) -> None:
         self.order = order
         self.line = line
+        self.sessions = tuple(each.uuid for each in line.sessions or ())
 
 
 async def insert_orders(tx: Tx, orders: Sequence[Order]) -> set[OrderId]:
@@ -255,9 +257,19 @@ async def _with_lines(tx: Tx, rows: Sequence[Record]) -> dict[OrderId, Order]:
         return {}
     lines: dict[UUID, list[OrderLine]] = {row["id"]: [] for row in rows}
     for each in await tx.fetch(FIND_LINES, sorted(lines)):
-        kind = TicketTypeId(each["ticket_type_id"])
-        lines[each["order_id"]].append(OrderLine(kind, each["name"], each["quantity"], each["unit_price_minor"]))
+        lines[each["order_id"]].append(_line(each))
     return {OrderId(row["id"]): order_of(row, lines[row["id"]]) for row in rows}
+
+
+def _line(row: Record) -> OrderLine:
+    sessions = row["sessions"]
+    return OrderLine(
+        TicketTypeId(row["ticket_type_id"]),
+        row["name"],
+        row["quantity"],
+        row["unit_price_minor"],
+        None if sessions is None else tuple(map(SessionId, sessions)),
+    )
 
 
 def order_of(row: Record, lines: Sequence[OrderLine] = ()) -> Order:

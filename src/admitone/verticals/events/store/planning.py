@@ -9,7 +9,7 @@ import msgspec
 
 from admitone.kernel.db import Tx
 from admitone.kernel.ids import IdentityId
-from admitone.kernel.statements import Insert, columns
+from admitone.kernel.statements import BothWays, Insert, ListOrder, columns, plain
 from admitone.verticals.events.model import (
     AccessPolicy,
     Event,
@@ -78,16 +78,21 @@ WRITE_EVENTS = """
 """
 
 
-LIST_OWN = f"""
+LIST_OWN = BothWays(
+    f"""
     SELECT {COLUMNS}
       FROM events.event
      WHERE organization_id = $1
        AND starts_at >= $2
        AND (starts_at, id) > ($2, $3)
-       AND ($4::text IS NULL OR status = $4)
-     ORDER BY starts_at, id
-     LIMIT $5
+       AND (starts_at, id) < ($4, $5)
+       AND ($6::text IS NULL OR status = $6)
+       AND ($7::text IS NULL
+            OR position({plain("$7::text")} IN {plain("title || ' ' || venue || ' ' || city")}) > 0)
+     ORDER BY starts_at {{way}}, id {{way}}
+     LIMIT $8
 """  # noqa: S608, of constants
+)
 
 
 PUT_SESSIONS = Insert(
@@ -260,9 +265,24 @@ async def write_events(tx: Tx, before: Mapping[EventId, Event], after: Sequence[
     await tx.execute_exactly(len(after), WRITE_EVENTS, ids, [before[each.id].version for each in after], *rest)
 
 
-async def list_own(tx: Tx, status: EventStatus | None, after: tuple[datetime, UUID], limit: int) -> list[Event]:
-    """The organisation's, by their beginning."""
-    rows = await tx.fetch(LIST_OWN, *after, status.value if status else None, limit)
+class OwnWanted(msgspec.Struct, frozen=True):
+    """Which events of an organisation."""
+
+    status: EventStatus | None = None
+    text: str | None = None
+    """In the title, the venue or the city."""
+
+
+async def list_own(
+    tx: Tx,
+    wanted: OwnWanted,
+    after: tuple[datetime, UUID],
+    before: tuple[datetime, UUID],
+    limit: int,
+    order: ListOrder = ListOrder.OLDEST,
+) -> list[Event]:
+    """By their beginning, those between two places."""
+    rows = await tx.fetch(LIST_OWN.first(order), *after, *before, wanted.status, wanted.text, limit)
     return [event_of(row) for row in rows]
 
 

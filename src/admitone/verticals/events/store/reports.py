@@ -9,6 +9,7 @@ import msgspec
 
 from admitone.kernel.db import PlatformTx, Tx
 from admitone.kernel.ids import OrganizationId
+from admitone.kernel.statements import BothWays, ListOrder
 from admitone.verticals.events.model import EventId, Order, Ticket, TicketTypeId
 from admitone.verticals.events.store.listing import LISTING
 from admitone.verticals.events.store.orders import COLUMNS as ORDER_COLUMNS
@@ -27,27 +28,31 @@ CLOCKS_DIFFER: Final = timedelta(hours=1)
 # By both columns together, which one index alone has, and by the first, whose predicate it is: of those that look
 # equally good, as all do while nobody has counted the rows, the planner would take the key's, and read all of the
 # organisation's.
-LIST_ORDERS = f"""
+LIST_ORDERS = BothWays(
+    f"""
     SELECT {ORDER_COLUMNS}
       FROM events.ticket_order
      WHERE organization_id = $1
        AND event_id >= $2
        AND (event_id, id) < ($2, $3)
        AND (event_id, id) > ($2, $4)
-     ORDER BY event_id DESC, id DESC
+     ORDER BY event_id {{way}}, id {{way}}
      LIMIT $5
 """  # noqa: S608, of constants
+)
 
 
-LIST_TICKETS = f"""
+LIST_TICKETS = BothWays(
+    f"""
     SELECT {TICKET_COLUMNS}
       FROM events.ticket
      WHERE organization_id = $1
        AND (event_id, id) > ($2, $3)
        AND (event_id, id) < ($2, $4)
-     ORDER BY event_id, id
+     ORDER BY event_id {{way}}, id {{way}}
      LIMIT $5
 """  # noqa: S608, of constants
+)
 
 
 # Which day is for the caller to say, who knows the event's clocks; by ids near those days, so that no others are read.
@@ -106,14 +111,19 @@ class Published(msgspec.Struct, frozen=True):
         return self.ends_at, self.event.uuid
 
 
-async def list_orders(tx: Tx, event: EventId, before: UUID, after: UUID, limit: int) -> list[Order]:
-    """The latest first; without their lines."""
-    return [order_of(row) for row in await tx.fetch(LIST_ORDERS, event.uuid, before, after, limit)]
+async def list_orders(
+    tx: Tx, event: EventId, after: UUID, before: UUID, limit: int, way: ListOrder = ListOrder.NEWEST
+) -> list[Order]:
+    """Those between two places; without their lines."""
+    return [order_of(row) for row in await tx.fetch(LIST_ORDERS.first(way), event.uuid, before, after, limit)]
 
 
-async def list_tickets(tx: Tx, event: EventId, after: UUID, limit: int) -> list[Ticket]:
-    """In the order in which they were issued."""
-    return [ticket_of(row) for row in await tx.fetch(LIST_TICKETS, event.uuid, after, LAST, limit)]
+async def list_tickets(
+    tx: Tx, event: EventId, place: UUID | None, limit: int, way: ListOrder = ListOrder.OLDEST
+) -> list[Ticket]:
+    """By when they were issued."""
+    rows = await tx.fetch(LIST_TICKETS.first(way), event.uuid, *way.ids(place), limit)
+    return [ticket_of(row) for row in rows]
 
 
 async def sum_sales(tx: Tx, event: EventId, midnights: Sequence[datetime]) -> list[SoldOn]:

@@ -1,0 +1,1 @@
+"""Where an organisation is run: sales, events, orders, money, team."""

@@ -1,0 +1,1 @@
+"""One screen for the steward at the door, with and without a network."""

@@ -1,0 +1,1 @@
+"""What somebody may enter, and the code that shows it."""
