@@ -1,5 +1,7 @@
 """Whoever writes it, a line of log says to which call and to which organisation it belongs (OPS-005)."""
 
+# ruff: noqa: F811  Fixtures are imported, and asked for by their names.
+
 import json
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from tests.kernel.test_watch import forget, letters
 from tests.toy.handlers import Act, Deed, perform, run_errand
 from tests.toy.routes import INCREMENT
 from tests.toy.server import a_toy_server
+from tests.unwatched import database, database_name, database_url, superuser  # noqa: F401, fixtures of this module
 
 
 def lines_in(written: bytes) -> list[dict]:
