@@ -4032,7 +4032,7 @@ CREATE INDEX payment_of_identity ON payments.payment USING btree (identity_id, i
 CREATE UNIQUE INDEX payment_open ON payments.payment USING btree (organization_id, source_type, source_id) WHERE (status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text]));
 
 -- Name: payment_overdue; Type: INDEX; Schema: payments; Owner: admitone_owner
-CREATE INDEX payment_overdue ON payments.payment USING btree (expires_at, id) WHERE (status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text]));
+CREATE INDEX payment_overdue ON payments.payment USING btree (expires_at, id) WHERE ((status = ANY (ARRAY['CREATED'::text, 'PENDING'::text, 'REQUIRES_ACTION'::text, 'PROCESSING'::text, 'FAILED'::text])) AND (expires_at > '-infinity'::timestamp with time zone));
 
 -- Name: payment_without_fee; Type: INDEX; Schema: payments; Owner: admitone_owner
 CREATE INDEX payment_without_fee ON payments.payment USING btree (id) WHERE ((processor_fees_status = 'PENDING'::text) AND (captured_minor > 0));

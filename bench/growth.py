@@ -202,9 +202,17 @@ def _rows(place: Place) -> int:
 def _in_turns(rate: Callable[[Place], float], places: Sequence[Place]) -> list[float]:
     with ExitStack() as stack:
         running = [_opened(stack, place) for place in places]
-        for place in running:
-            rate(place)
-        return side_by_side(*(lambda place=place: rate(place) for place in running))
+        turns = [lambda place=place: _alone(rate, place) for place in running]
+        for turn in turns:
+            turn()
+        return side_by_side(*turns)
+
+
+def _alone(rate: Callable[[Place], float], place: Place) -> float:
+    """Whoever comes next does not pay for what the workers have left to do."""
+    measured = rate(place)
+    checkout.until(lambda: not checkout.ask(place.ground, checkout.LEFT)[0]["left"], "nothing is left to do")
+    return measured
 
 
 def _opened(stack: ExitStack, place: Place) -> Place:

@@ -24,7 +24,9 @@ from admitone.kernel.scope import Role
 from tests.architecture.statements import statements_of
 from tests.conftest import TEMPLATE, TestCluster, run_as_superuser
 
-PLANNED = ("empty", "analysed empty", *(f"{few} rows" for few in (30, 300, 1000)), "full", "analysed full")
+FEW = (30, 300, 1000)
+RUSH = tuple(f"{few} rows of a rush" for few in (0, 200, 1000, 4000))
+PLANNED = ("empty", "analysed empty", *(f"{few} rows" for few in FEW), *RUSH, "full", "analysed full")
 """When the plan was made, and whether anybody had counted rows by then."""
 NOBODY = UUID(int=0)
 COLUMNS = """
@@ -60,6 +62,8 @@ class Ground:
     fill: str
     organization: UUID
     identity: UUID = NOBODY
+    quiet: str = ""
+    """What they are like in the night before a rush: nothing is open."""
 
     async def reads_what_it_needs(
         self, cluster: TestCluster, worker_id: str, asked: Mapping[str, Asked], planned: str
@@ -90,11 +94,14 @@ class Ground:
         asked: Mapping[str, Asked],
         planned: str,
     ) -> None:
-        for step in ("analysed empty", "empty", "fill", "few", "analysed full", "full"):
+        for step in ("analysed empty", "empty", "fill", "few", "rush", "analysed full", "full"):
             if step == "fill":
                 await owner.execute(self.fill)
             elif step == "few" and planned.endswith("rows"):
                 async with self._few(owner, int(planned.split()[0])):
+                    await self._prepare(sessions, asked)
+            elif step == "rush" and planned in RUSH:
+                async with self._rush(owner, int(planned.split()[0])):
                     await self._prepare(sessions, asked)
             elif step.startswith("analysed") and step == planned:
                 await owner.execute(f"VACUUM ANALYZE {', '.join(self.tables)}")
@@ -104,19 +111,41 @@ class Ground:
     @asynccontextmanager
     async def _few(self, owner: asyncpg.Connection, few: int) -> AsyncIterator[None]:
         """Meanwhile no table has more rows than these."""
+        columns = await self._keep(owner)
+        # What is emptied is planned anew: so it is emptied before, and filled up after.
+        await owner.execute(f"TRUNCATE {', '.join(self.tables)} CASCADE")
+        for part in (f"LIMIT {few}", f"OFFSET {few}"):
+            await self._put_back(owner, columns, part)
+            if part.startswith("LIMIT"):
+                yield
+
+    @asynccontextmanager
+    async def _rush(self, owner: asyncpg.Connection, few: int) -> AsyncIterator[None]:
+        """Rows were counted when nothing was open; since then so many have come, and the others come afterwards."""
+        columns = await self._keep(owner)
+        if self.quiet:
+            await owner.execute(self.quiet)
+        await owner.execute(f"VACUUM ANALYZE {', '.join(self.tables)}")
+        for table in self.tables:
+            await owner.execute(f"DELETE FROM {table}")
+        for part in (f"LIMIT {few}", f"OFFSET {few}"):
+            await self._put_back(owner, columns, part)
+            if part.startswith("LIMIT"):
+                yield
+
+    async def _keep(self, owner: asyncpg.Connection) -> dict[str, str]:
+        """A copy of every table, and its columns."""
         await owner.execute("SET session_replication_role = replica; CREATE SCHEMA kept")
         columns = {
             table: ", ".join(row["attname"] for row in await owner.fetch(COLUMNS, table)) for table in self.tables
         }
         for place, (table, names) in enumerate(columns.items()):
             await owner.execute(f"CREATE TABLE kept.t{place} AS SELECT {names} FROM {table}")
-        # What is emptied is planned anew: so it is emptied before, and filled up after.
-        await owner.execute(f"TRUNCATE {', '.join(self.tables)} CASCADE")
-        for part in (f"LIMIT {few}", f"OFFSET {few}"):
-            for place, (table, names) in enumerate(columns.items()):
-                await owner.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM kept.t{place} {part}")
-            if part.startswith("LIMIT"):
-                yield
+        return columns
+
+    async def _put_back(self, owner: asyncpg.Connection, columns: Mapping[str, str], part: str) -> None:
+        for place, (table, names) in enumerate(columns.items()):
+            await owner.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM kept.t{place} {part}")
 
     async def _prepare(self, sessions: Mapping[Role, asyncpg.Connection], asked: Mapping[str, Asked]) -> None:
         for what, each in asked.items():

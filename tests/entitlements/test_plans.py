@@ -27,7 +27,8 @@ FILL = f"""
            'phone', now(), now(), id
       FROM entitlements.entitlement;
 """
-GROUND = Ground("rights", TABLES, FILL, ORGANIZATION)
+QUIET = "UPDATE entitlements.entitlement SET status = 'EXPIRED'"
+GROUND = Ground("rights", TABLES, FILL, ORGANIZATION, quiet=QUIET)
 EVENT, EVERYTHING = "'event_7'", "NULL, NULL, NULL, ''"
 ASKED = {
     "a page of rights": Asked(

@@ -20,7 +20,8 @@ FILL = f"""
            now() - make_interval(mins => n)
       FROM generate_series(1, 6000) AS n;
 """
-GROUND = Ground("fulfilment", ("fulfilment.operation",), FILL, ORGANIZATION)
+QUIET = "UPDATE fulfilment.operation SET state = 'DONE', reason = NULL"
+GROUND = Ground("fulfilment", ("fulfilment.operation",), FILL, ORGANIZATION, quiet=QUIET)
 LATELY = "now() - interval '2 hours'"
 ASKED = {
     "operations": Asked(store.FIND_OPERATIONS, ids("payment", *range(1, 65)), {"operation_pkey"}),

@@ -30,7 +30,11 @@ FILL = f"""
     SELECT '{ORGANIZATION}', md5('hold' || n)::uuid, 'refund', 0, 1, now() FROM generate_series(2, {ROWS}, 4) AS n;
 """
 TABLES = ("stock.pool", "stock.portion", "stock.unit", "stock.given_back")
-GROUND = Ground("stock", TABLES, FILL, ORGANIZATION)
+QUIET = """
+    UPDATE stock.portion SET status = 'EXPIRED', ended_at = now();
+    UPDATE stock.unit SET hold_id = md5('hold')::uuid;
+"""
+GROUND = Ground("stock", TABLES, FILL, ORGANIZATION, quiet=QUIET)
 
 
 SOME = range(1, 65)

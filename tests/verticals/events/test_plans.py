@@ -82,7 +82,11 @@ FILL = f"""
            now() + interval '1 day', 1, '{{QR_TICKET}}', 1, 0, 0, 0, 0, 0, 0, 1, now(), now()
       FROM generate_series(1, {EVENTS * EACH}) AS n;
 """
-GROUND = Ground("events", TABLES, FILL, ORGANIZATION, BUYER)
+QUIET = """
+    UPDATE events.ticket_order SET state = 'CANCELLED';
+    UPDATE entitlements.entitlement SET status = 'EXPIRED';
+"""
+GROUND = Ground("events", TABLES, FILL, ORGANIZATION, BUYER, QUIET)
 EVENT, SOME = "md5('event7')::uuid", range(1, 41)
 DAY = "now() - interval '1 hour', now() + interval '1 hour'"
 EVENT_IDS, ORDERS, TYPES = ids("event", *SOME), ids("order", *SOME), ids("type", *SOME)

@@ -87,9 +87,9 @@ INSERT_PAYMENTS = Insert(
 
 
 # What decides whether a source may be paid: what was begun under the same key, what paid, what is being paid, and what
-# failed. Each by its own index: of a source there may be very many. The first is asked for in the order of its index,
-# which an equal sign would make void: of indexes that look equally good, as all do while nobody has counted the rows,
-# the planner would take the key's, and read all of the organisation's payments for each source.
+# failed. Each by its own index, in the order of that index, which an equal sign would make void: of a source there may
+# be very many, and of indexes that look equally good, as all do while nobody has counted the rows, the planner would
+# take the key's, and read all of the organisation's payments for each source.
 FIND_DECISIVE = f"""
     SELECT {OF_PAYMENT}
       FROM unnest($2::text[], $3::text[], $4::text[]) AS v(source_type, source_id, idempotency_key)
@@ -106,22 +106,27 @@ FIND_DECISIVE = f"""
                             FROM payments.payment
                            WHERE organization_id = $1
                              AND source_type = v.source_type
-                             AND source_id = v.source_id
-                             AND applied)
+                             AND source_id BETWEEN v.source_id AND v.source_id
+                             AND applied
+                           ORDER BY source_id
+                           LIMIT 1)
                          UNION ALL
                          (SELECT {COLUMNS}
                             FROM payments.payment
                            WHERE organization_id = $1
                              AND source_type = v.source_type
-                             AND source_id = v.source_id
-                             AND status IN ('CREATED', 'PENDING', 'REQUIRES_ACTION', 'PROCESSING'))
+                             AND source_id BETWEEN v.source_id AND v.source_id
+                             AND status IN ('CREATED', 'PENDING', 'REQUIRES_ACTION', 'PROCESSING')
+                           ORDER BY source_id
+                           LIMIT 1)
                          UNION ALL
                          (SELECT {COLUMNS}
                             FROM payments.payment
                            WHERE organization_id = $1
                              AND source_type = v.source_type
-                             AND source_id = v.source_id
+                             AND source_id BETWEEN v.source_id AND v.source_id
                              AND status = 'FAILED'
+                           ORDER BY source_id
                            LIMIT 100)) AS p
 """  # noqa: S608, of constants
 

@@ -31,6 +31,7 @@ LIST_OVERDUE = """
     SELECT organization_id, id AS payment_id, 'OPEN' AS action, expires_at AS since, id
       FROM payments.payment
      WHERE status IN ('CREATED', 'PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED')
+       AND expires_at > '-infinity'
        AND expires_at < $1
        AND (expires_at, id) > ($2, $3)
      ORDER BY expires_at, id
@@ -42,6 +43,7 @@ LIST_PENDING_PIX = """
     SELECT organization_id, id AS payment_id, 'OPEN' AS action, expires_at AS since, id
       FROM payments.payment
      WHERE status IN ('CREATED', 'PENDING', 'REQUIRES_ACTION', 'PROCESSING', 'FAILED')
+       AND expires_at > '-infinity'
        AND (expires_at, id) > ($1, $2)
        AND method = 'PIX'
      ORDER BY expires_at, id
