@@ -64,6 +64,8 @@ SECRET: Final = "whoever measures may look at the figures"
 SERVER: Final = "bench.serve_checkout"
 COMMANDS: Final = ("begin", "take_answers")
 
+STAY = "UPDATE authority.session SET access_expires_at = lasts_until"
+"""A bench may take longer than the quarter of an hour for which somebody is signed in."""
 SETTLED = "SELECT count(*) AS settled FROM payments.payment WHERE status = 'SUCCEEDED'"
 UNBALANCED = """
     SELECT count(*) AS wrong
@@ -146,6 +148,7 @@ def measure(figures: Figures, seconds: float = SECONDS, payments: int = PAYMENTS
 def a_fair(ground: Ground, folder: Path, people: int = PEOPLE, **more: Any) -> Fair:
     """Buyers, and an organisation that may sell to them."""
     tokens, journal = asyncio.run(seed_people(ground.url, people)), folder / f"{ground.database}.db"
+    ground.psql("-c", STAY, "-c", "VACUUM authority.session")
     asyncio.run(_may_sell(ground, a_simulator(journal)))
     return Fair(0, str(ground.members[0].organization), tokens, str(journal), **more)
 
@@ -267,7 +270,7 @@ def _settle(ground: Ground, fair: Fair) -> tuple[float, float, float]:
     heard = time.perf_counter() - began
     until(lambda: ask(ground, SETTLED)[0]["settled"] >= expected, "all payments are settled")
     done = time.perf_counter() - began
-    until(lambda: not ask(ground, LEFT)[0]["left"], "nothing is left to do")
+    work_off(ground)
     return heard, done, time.perf_counter() - began
 
 
@@ -277,6 +280,11 @@ def until(holds: Callable[[], bool], what: str) -> None:
         if time.monotonic() > deadline:
             raise RuntimeError(f"it is not so that {what}")
         time.sleep(0.1)
+
+
+def work_off(ground: Ground) -> None:
+    """Until the workers have done what there is."""
+    until(lambda: not ask(ground, LEFT)[0]["left"], "nothing is left to do")
 
 
 @contextmanager

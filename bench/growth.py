@@ -77,6 +77,9 @@ OTHER: Final = {
     "bytea": "pg_temp.other_bytes({name}, copy)",
     "bigint": "{name} + copy * 1000000000",
 }
+BEGAN = "SELECT pg_current_xact_id()::text::bigint AS transaction"
+SOLD = "WHERE xmin::text::bigint >= {since}"
+"""What was written since; people came before, and told of it."""
 TABLES = """
     SELECT c.oid::regclass::text AS name
       FROM pg_class AS c
@@ -106,6 +109,8 @@ class Place:
 
     ground: Ground
     sale: Sale
+    since: int = 0
+    """The first transaction of its sales."""
     grown: tuple[str, ...] = ()
     """Tables that have a row for each order."""
 
@@ -130,53 +135,56 @@ def _sold(cluster: Cluster, folder: Path, orders: int) -> Place:
     """Where so many orders were placed, paid and handed over."""
     ground = a_ground(cluster, organizations=1, name=SMALL)
     sale = a_sale(ground, folder, PLENTY, payments=orders)
-    before = _counted(ground)
     with a_server(ground, module=SERVER, **sale.surroundings) as port, checkout.a_worker(ground, sale, WORKER):
+        checkout.work_off(ground)  # What is told of people.
+        [began] = checkout.ask(ground, BEGAN)
         settle(ground, replace(sale, port=port))
     ground.psql("-c", "VACUUM ANALYZE")
-    grown = tuple(table for table, rows in _counted(ground).items() if rows - before[table] >= orders)
-    return Place(ground, sale, grown)
-
-
-def _counted(ground: Ground) -> dict[str, int]:
-    """How many rows every table of ours has."""
+    since = began["transaction"]
     names = [table["name"] for table in checkout.ask(ground, TABLES)]
-    counts = " UNION ALL ".join(f"SELECT '{name}' AS name, count(*) AS rows FROM {name}" for name in names)
+    grown = tuple(name for name, rows in _counted(ground, names, since).items() if rows >= orders)
+    return Place(ground, sale, since, grown)
+
+
+def _counted(ground: Ground, tables: Sequence[str], since: int) -> dict[str, int]:
+    """How many rows each of them has of the sales."""
+    sold = SOLD.format(since=since)
+    counts = " UNION ALL ".join(f"SELECT '{name}' AS name, count(*) AS rows FROM {name} {sold}" for name in tables)
     return {row["name"]: row["rows"] for row in checkout.ask(ground, counts)}
 
 
 def _copied(cluster: Cluster, small: Place, times: int) -> Place:
     asyncio.run(run_sql(cluster.url(SUPERUSER, "postgres"), f"CREATE DATABASE {LARGE} TEMPLATE {SMALL}"))
     ground = replace(small.ground, database=LARGE)
-    asyncio.run(_multiply(ground, small.grown, times))
+    asyncio.run(_multiply(ground, small, times))
     ground.psql("-c", "VACUUM ANALYZE")
     ground.psql("-c", "CHECKPOINT")  # So that what was written by copying is not written while it is measured.
     journal = str(Path(small.sale.journal).with_name(f"{LARGE}.db"))
     with closing(sqlite3.connect(small.sale.journal)) as known, closing(sqlite3.connect(journal)) as copied:
         known.backup(copied)
-    return Place(ground, replace(small.sale, journal=journal), small.grown)
+    return replace(small, ground=ground, sale=replace(small.sale, journal=journal))
 
 
-async def _multiply(ground: Ground, tables: Sequence[str], times: int) -> None:
-    """Each of them has so many times as many rows."""
+async def _multiply(ground: Ground, small: Place, times: int) -> None:
+    """Every row of the sales stands there so many times."""
     connection = await asyncpg.connect(ground.cluster.url(SUPERUSER, ground.database))
     try:
         # Whatever a row refers to is copied as well: that it is there need not be asked a hundred million times.
         await connection.execute("SET session_replication_role = replica")
         for function in (OTHER_ID, OTHER_TEXT, OTHER_BYTES):
             await connection.execute(function)
-        for table in tables:
-            await _copy(connection, table, times)
+        for table in small.grown:
+            await _copy(connection, table, SOLD.format(since=small.since), times)
         await connection.execute("UPDATE stock.pool SET sold = sold * $1", times)
     finally:
         await connection.close()
 
 
-async def _copy(connection: asyncpg.Connection, table: str, times: int) -> None:
+async def _copy(connection: asyncpg.Connection, table: str, sold: str, times: int) -> None:
     """What names a row, or what it belongs to, is another; what most of them share stays."""
     columns = await connection.fetch(COLUMNS, table)
     distinct = ", ".join(f"count(DISTINCT {column['name']})" for column in columns)
-    rows, *values = await connection.fetchrow(f"SELECT count(*), {distinct} FROM {table}")
+    rows, *values = await connection.fetchrow(f"SELECT count(*), {distinct} FROM {table} {sold}")
     names = [column["name"] for column in columns]
     copied = [
         OTHER[column["kind"]].format(name=column["name"])
@@ -186,14 +194,13 @@ async def _copy(connection: asyncpg.Connection, table: str, times: int) -> None:
     ]
     await connection.execute(
         f"INSERT INTO {table} ({', '.join(names)}) SELECT {', '.join(copied)} FROM {table}, "
-        f"generate_series(1, {times - 1}) AS copy",
+        f"generate_series(1, {times - 1}) AS copy {sold}",
         timeout=1_800,
     )
 
 
 def _rows(place: Place) -> int:
-    counted = _counted(place.ground)
-    return sum(counted[table] for table in place.grown)
+    return sum(_counted(place.ground, place.grown, place.since).values())
 
 
 # -- The same three as in bench.tickets, in both places in turns
@@ -211,7 +218,7 @@ def _in_turns(rate: Callable[[Place], float], places: Sequence[Place]) -> list[f
 def _alone(rate: Callable[[Place], float], place: Place) -> float:
     """Whoever comes next does not pay for what the workers have left to do."""
     measured = rate(place)
-    checkout.until(lambda: not checkout.ask(place.ground, checkout.LEFT)[0]["left"], "nothing is left to do")
+    checkout.work_off(place.ground)
     return measured
 
 

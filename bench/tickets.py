@@ -194,7 +194,7 @@ def settle(ground: Ground, sale: Sale) -> tuple[float, float, float]:
     until(lambda: ask(ground, FULFILLED)[0]["settled"] >= expected, "all orders have their tickets")
     until(lambda: not ask(ground, UNTOLD)[0]["untold"], "all facts are relayed")
     done = time.perf_counter() - began
-    until(lambda: not ask(ground, checkout.LEFT)[0]["left"], "nothing is left to do")
+    checkout.work_off(ground)
     return heard, done, time.perf_counter() - began
 
 
@@ -271,7 +271,7 @@ def storm_at(figures: Figures, ground: Ground, sale: Sale, units: int) -> None:
         rush = _rush(replace(sale, port=port), ABANDONED)
         figures.note(f"{sale.payments / (time.perf_counter() - began):,.0f}/s answered: {rush}")
         kept = rush["kept"] + _sell_the_rest(ground, replace(sale, port=port, payments=units))
-        until(lambda: not ask(ground, checkout.LEFT)[0]["left"], "nothing is left to do")
+        checkout.work_off(ground)
     _judge(figures, ground, sale, kept)
     figures.must_not_exceed("refusals, p99", rush["p99"], 100 / min(1.0, calibration.s), "ms")
 
