@@ -42,7 +42,7 @@ from bench.calibration import calibrate
 from bench.figures import Figures, side_by_side
 from bench.ground import Ground, a_cluster, a_ground
 from bench.identity import KEYS, NOWHERE, PEOPLE, seed_people
-from bench.load import Connection, Report, drive
+from bench.load import Connection, HungUp, Report, drive
 from bench.server import ROOT, a_server
 from bench.shop import JOURNAL, a_simulator
 
@@ -330,7 +330,11 @@ class Market:
             self._send(under_way)
             for key, _ in self._answers.select(timeout=1):
                 connection: Connection = key.data
-                status = connection.status()
+                try:
+                    status = connection.status()
+                except HungUp:
+                    self._call_back(connection)
+                    continue
                 if status is None:
                     continue
                 if delivery := under_way.pop(connection, None):
@@ -343,6 +347,12 @@ class Market:
                     self._buyers.append(connection)
 
         self._acknowledge()
+
+    def _call_back(self, connection: Connection) -> None:
+        """Every request has a key, so that it may come twice."""
+        self._answers.unregister(connection.socket)
+        connection.send_again()
+        self._answers.register(connection.socket, selectors.EVENT_READ, connection)
 
     def answer(self, connection: Connection, status: int) -> None:
         """What a buyer does who was answered: pay."""

@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -129,31 +130,56 @@ def _with_our_own(prepared: Path, port: int, connections: int, seconds: float, r
     return Report(**json.loads(said))
 
 
+class HungUp(ConnectionError):
+    """The server ended the connection: nobody had said anything for a while."""
+
+
 class Connection:
     """One connection of our own generator: sends, and sends again when the whole answer is there."""
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._port = port
         self.sent_at = 0.0
         self.body = b""
         """Of the last answer."""
+        self._asked = b""
+        """What is not answered yet."""
         self._got = b""
+        self._connect()
+
+    def _connect(self) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", self._port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def send(self, request: bytes) -> None:
-        self.sent_at = time.perf_counter()
-        self.socket.sendall(request)
+        self.sent_at, self._asked = time.perf_counter(), request
+        with suppress(ConnectionError):  # It is heard of where the answer is read.
+            self.socket.sendall(request)
+
+    def send_again(self) -> None:
+        """On a new connection, what was not answered on the old one."""
+        self.socket.close()
+        self._connect()
+        self._got = b""
+        if self._asked:
+            self.socket.sendall(self._asked)
 
     def status(self) -> int | None:
         """Of the answer, once all of it has come."""
-        self._got += self.socket.recv(65536)
+        try:
+            came = self.socket.recv(65536)
+        except ConnectionError as lost:
+            raise HungUp from lost
+        if not came:
+            raise HungUp
+        self._got += came
         head, end, body = self._got.partition(b"\r\n\r\n")
         if not end:
             return None
         length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
         if len(body) < length:
             return None
-        self.body, self._got = body, b""
+        self.body, self._got, self._asked = body, b"", b""
         return int(head[9:12])
 
 
