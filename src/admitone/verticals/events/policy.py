@@ -278,7 +278,9 @@ class SalesRules(msgspec.Struct, frozen=True):
     types: Mapping[TicketTypeId, TypeRules]
 
 
-def sales_rules(event: Event, policy: AccessPolicy, types: Iterable[TicketType], now: datetime) -> SalesRules:
+def sales_rules(
+    event: Event, policy: AccessPolicy, sessions: Sequence[Session], types: Iterable[TicketType], now: datetime
+) -> SalesRules:
     """What a page says and an order obeys, of the policy in force and of nothing else (EVT-014)."""
     closed = why_closed(event, now)
     return SalesRules(
@@ -289,7 +291,7 @@ def sales_rules(event: Event, policy: AccessPolicy, types: Iterable[TicketType],
         login_required=policy.login_required,
         least_age=event.least_age,
         types={
-            each.id: TypeRules(closed or why_type_closed(each, now), each.most_per_order, most_of(each))
+            each.id: TypeRules(closed or why_type_closed(each, sessions, now), each.most_per_order, most_of(each))
             for each in types
             if each.status is not TypeStatus.ARCHIVED
         },
