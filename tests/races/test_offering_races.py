@@ -12,10 +12,14 @@ from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.words import Language
 from admitone.selling.stock import api as stock
+from admitone.verticals.events.commands.offering import Sharing, share
 from admitone.verticals.events.commands.ordering import Placing, Want, place
 from admitone.verticals.events.model import EventId, Order, TicketTypeId
+from tests.jobs import DEADLINE_SECONDS
 from tests.verticals.events.office import Office, an_office
 from tests.verticals.events.stage import a_stage, soon
+
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
 @pytest.fixture
@@ -105,3 +109,32 @@ async def test_whoever_offers_otherwise_waits_for_whoever_orders(office: Office,
     await office.stage.database.run(office.stage.scope, orders)
     refused = await tasks[0]
     assert (refused.status_code, refused.json()["errorCode"]) == (409, "FROZEN_BY_SALE")
+
+
+@pytest.mark.covers("EVT-009")
+async def test_whoever_resizes_two_pools_and_whoever_sells_out_of_both_do_not_wait_for_each_other(office: Office):
+    event, _ = await office.on_sale()
+    for label in ("Balcony", "Stalls"):
+        pool = {"label": label, "capacity": 5, "idempotencyKey": label}
+        event = office.stage.fine(await office.stage.ask("POST", f"/{event['eventId']}/pools", pool), 201)
+    first, last = sorted(stock.PoolId.parse(each["pool"]["poolId"]) for each in event["sharedPools"])
+    own, looks = EventId.parse(event["eventId"]), list[str]()
+    wanted = [Sharing(office.buyer.caller, own, each, "Anew", 9, is_new=False) for each in (last, first)]
+
+    async def resizes(tx: Tx) -> None:
+        looks.append("resizes")
+        assert [each.capacity for each in await share(tx, wanted) if isinstance(each, stock.Pool)] == [9, 9]
+
+    async def sells(tx: Tx) -> asyncio.Task[None]:
+        """One pool after the other, in their order, as everybody does; in between somebody resizes both."""
+        looks.append("sells")
+        await stock.lock_pools(tx, [stock.Need(None, first)])
+        resizing = asyncio.create_task(office.stage.database.run(office.stage.scope, resizes, patient=True))
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            while not await office.stage.superuser.fetchval(WAITING):  # noqa: ASYNC110  A lock tells nobody.
+                await asyncio.sleep(0.005)
+        await stock.lock_pools(tx, [stock.Need(None, last)])
+        return resizing
+
+    await (await office.stage.database.run(office.stage.scope, sells, patient=True))
+    assert looks == ["sells", "resizes"], "whoever closes a circle is thrown out and begins again"

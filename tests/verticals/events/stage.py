@@ -47,6 +47,11 @@ def soon(**by: float) -> str:
     return (NEXT_MONTH + timedelta(**by)).isoformat()
 
 
+def hence(**by: float) -> str:
+    """So much later than now, to the second."""
+    return (datetime.now(UTC).replace(microsecond=0) + timedelta(**by)).isoformat()
+
+
 def uuid_of(answer: dict[str, Any]) -> UUID:
     return EventId.parse(answer["eventId"]).uuid
 

@@ -8,17 +8,22 @@ import asyncpg
 import httpx
 import pytest
 
-from admitone.entitlements.api import Method
+from admitone.entitlements import errands
+from admitone.entitlements.api import Method, Revocation, Status
+from admitone.entitlements.commands.changing import Revoking, revoke
 from admitone.entitlements.store.entitlements import find_entitlements
 from admitone.entrypoints.duties import duties_of
+from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database
 from admitone.verticals.events.model import EventId
 from admitone.verticals.events.module import MODULE
 from admitone.verticals.events.store import events as store
+from tests.entitlements.rights import Hall
+from tests.entitlements.wallets import fires
 from tests.foundation.organizations.clubs import facts_of
 from tests.jobs import a_worker, until_idle
 from tests.verticals.events.office import Office
-from tests.verticals.events.stage import OTHERS, Stage, soon
+from tests.verticals.events.stage import OTHERS, Stage, hence, soon
 
 GUESTS_ONLY_BY_INVITE = {"mode": "INVITE_ONLY", "guestCheckoutAllowed": False, "loginRequired": True}
 
@@ -298,8 +303,20 @@ async def test_an_old_client_tightens_nothing_either(stage: Stage):
 # -- Rights follow
 
 
+@pytest.fixture
+def hall(stage: Stage, batcher: Batcher) -> Hall:
+    """Its doors."""
+    return Hall(stage.database, batcher, stage.organization, stage.owner, stage.owner)
+
+
+async def followed(stage: Stage) -> None:
+    """Whatever was told of the event has been seen to."""
+    async with a_worker(stage.database, duties_of([OTHERS, MODULE])), asyncio.timeout(60):
+        await until_idle(stage.superuser, stage.scope)
+
+
 @pytest.mark.covers("EVT-017", "ENT-015", "ENT-016", "EVT-006")
-async def test_rights_that_were_given_follow_their_event(stage: Stage, superuser: asyncpg.Connection):
+async def test_rights_that_were_given_follow_their_event(stage: Stage):
     friday = {"label": "Friday", "startsAt": soon(), "endsAt": soon(hours=2)}
     event = await stage.published(schedule={"sessions": [friday]})
     session = event["sessions"][0]
@@ -309,8 +326,7 @@ async def test_rights_that_were_given_follow_their_event(stage: Stage, superuser
     stage.fine(await stage.put_off(event, **moved, sessions=[{**session, **moved, "endsAt": soon(days=7, hours=1)}]))
     more = {"methods": ["QR_TICKET", "MANUAL"], "allowReentry": True, "maxEntries": 4, "undoWindowMinutes": 30}
     stage.fine(await stage.rule(event, checkin=more))
-    async with a_worker(stage.database, duties_of([OTHERS, MODULE])), asyncio.timeout(60):
-        await until_idle(superuser, stage.scope)
+    await followed(stage)
     found = await stage.database.read(stage.scope, find_entitlements, [each.id for each in rights])
     whole, part = (found[each.id] for each in rights)
     assert (whole.valid_from.isoformat(), whole.valid_until.isoformat()) == (
@@ -324,14 +340,51 @@ async def test_rights_that_were_given_follow_their_event(stage: Stage, superuser
 
 
 @pytest.mark.covers("ENT-015")
-async def test_nothing_that_was_given_becomes_less(stage: Stage, superuser: asyncpg.Connection):
+async def test_nothing_that_was_given_becomes_less(stage: Stage):
     event = await stage.published(accessPolicy={"checkin": {"methods": ["QR_TICKET", "MANUAL"], "maxEntries": 3}})
     own = EventId.parse(event["eventId"])
     held = (await stage.database.read(stage.scope, store.find_policies, [own]))[own]
     # Decided before the rules were made harder, and written after: whoever gives rights locks no event.
     stage.fine(await stage.rule(event, checkin={"methods": ["QR_TICKET"], "maxEntries": 1}))
     right = await stage.granted(event, policy=held)
-    async with a_worker(stage.database, duties_of([OTHERS, MODULE])), asyncio.timeout(60):
-        await until_idle(superuser, stage.scope)
+    await followed(stage)
     found = (await stage.database.read(stage.scope, find_entitlements, [right.id]))[right.id]
     assert (found.methods, found.version) == (right.methods, right.version)
+
+
+@pytest.mark.covers("ENT-015", "ENT-016", "ENT-018")
+async def test_rights_to_a_session_that_was_rained_off_come_back_with_it(stage: Stage, hall: Hall):
+    """On Saturday somebody decides that Friday is on Sunday; by then what was good on Friday is over in the books."""
+    friday = {"label": "Friday", "startsAt": hence(hours=-30), "endsAt": hence(hours=-26)}
+    sunday = {"label": "Sunday", "startsAt": hence(hours=1), "endsAt": hence(hours=4)}
+    weekend = {"startsAt": friday["startsAt"], "endsAt": sunday["endsAt"], "sessions": [friday, sunday]}
+    event = await stage.published(schedule=weekend)
+    rained_off, goes_on = event["sessions"]
+    wet, dry = [await stage.granted(event, each["sessionId"]) for each in (rained_off, goes_on)]
+    old = await hall.code(wet)
+    await fires(hall, errands.expire_rights)
+    more = {"methods": ["QR_TICKET", "MANUAL"], "allowReentry": True, "maxEntries": 2}
+    stage.fine(await stage.rule(event, checkin=more))
+    await followed(stage)
+    over = await hall.find(wet.id)
+    assert (over.status, over.max_entries) == (Status.EXPIRED, 1)
+    times = {name: sunday[name] for name in ("startsAt", "endsAt")}
+    stage.fine(await stage.put_off(event, sessions=[{**rained_off, **times}, goes_on]))
+    await followed(stage)
+    back, other = await hall.find(wet.id), await hall.find(dry.id)
+    assert (back.status, back.valid_from, back.valid_until) == (Status.ACTIVE, other.valid_from, other.valid_until)
+    assert (back.methods, back.max_entries) == ({Method.QR_TICKET, Method.MANUAL}, 2), "by the rules in force"
+    assert not (await hall.scan(old, event=event["eventId"])).allow
+    assert (await hall.scan(await hall.code(back), event=event["eventId"])).allow
+    assert other.epoch == dry.epoch, "what was never over keeps its code"
+
+
+@pytest.mark.covers("ENT-018")
+async def test_what_was_taken_back_stays_so_wherever_its_event_goes(stage: Stage, hall: Hall):
+    event = await stage.published()
+    right = await stage.granted(event)
+    await hall.submit(revoke, Revoking(stage.owner.caller, right.id, Revocation.REFUND))
+    gone = await hall.find(right.id)
+    stage.fine(await stage.put_off(event, startsAt=soon(days=7), endsAt=soon(days=7, hours=3)))
+    await followed(stage)
+    assert await hall.find(right.id) == gone

@@ -14,7 +14,7 @@ from admitone.kernel.clock import Clock
 from admitone.kernel.db import Database
 from tests.foundation.organizations.clubs import facts_of, trail_of
 from tests.people import a_member, a_person
-from tests.verticals.events.stage import Stage, a_session_id, a_stage, soon, uuid_of
+from tests.verticals.events.stage import Stage, a_session_id, a_stage, hence, soon, uuid_of
 
 
 async def test_an_event_is_drafted_and_seen(stage: Stage, superuser: asyncpg.Connection):
@@ -201,6 +201,26 @@ async def test_what_is_over_is_not_published_and_not_put_off(stage: Stage, super
     )
     refused = await stage.put_off(other, startsAt=soon(), endsAt=soon(hours=2))
     assert (refused.status_code, refused.json()["errorCode"]) == (409, "EVENT_OVER")
+
+
+async def test_no_session_is_put_where_nobody_can_come_any_more(stage: Stage):
+    past = {"startsAt": hence(hours=-9), "endsAt": hence(hours=-7)}
+    evening, night = {"startsAt": hence(hours=1), "endsAt": hence(hours=3)}, {"startsAt": hence(hours=4)}
+    schedule = {"startsAt": hence(hours=-10), "endsAt": hence(hours=9)}
+    sessions = [{"label": "Morning", **past}, {"label": "Evening", **evening}]
+    event = await stage.published(schedule={**schedule, "sessions": sessions})
+    morning, later = event["sessions"]
+    sooner = {"startsAt": hence(hours=-8), "endsAt": hence(hours=-1)}
+    for moved in ([morning, {**later, **sooner}], [morning, later, {"label": "Matinee", **past}]):
+        refused = await stage.put_off(event, sessions=moved)
+        assert (refused.status_code, refused.json()["problem"]) == (422, "SESSION_ENDS_IN_THE_PAST")
+    # What is over may be told otherwise, and put off; a page that knows minutes only says it a little otherwise anyway.
+    told = {**morning, "label": "Rained off", "endsAt": hence(hours=-7, seconds=30)}
+    stage.fine(await stage.put_off(event, sessions=[told, later]))
+    put_off = stage.fine(await stage.put_off(event, sessions=[{**morning, **night, "endsAt": hence(hours=8)}, later]))
+    assert [each["label"] for each in put_off["sessions"]] == ["Evening", "Morning"]
+    draft = await stage.drafted(schedule=schedule)
+    stage.fine(await stage.put_off(draft, sessions=[{"label": "Morning", **past}]))
 
 
 async def test_its_currency_is_for_ever(stage: Stage, database: Database):

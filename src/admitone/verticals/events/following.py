@@ -1,8 +1,9 @@
 """Rights, and the links to them, follow their event: to another time, and to rules that let in by more.
 
 Promise: what was sold is good when its event takes place, and by every way in that its policy has since allowed;
-nobody's right becomes less (ENT-015). Each step looks at the event as it is, under its lock, so that of two changes
-the later one counts, whichever is carried out last. What was being granted meanwhile is looked for once more, later.
+nobody's right becomes less (ENT-015), and what was over by its former time comes back. Each step looks at the event as
+it is, under its lock, so that of two changes the later one counts, whichever is carried out last. What was being
+granted meanwhile is looked for once more, later.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,6 @@ AT_A_TIME: Final = 200
 """In one transaction: doors wait for none of them for long."""
 STRAGGLING: Final = timedelta(minutes=2)
 """Longer than any transaction of ours is left open."""
-OPEN: Final = (Status.PENDING, Status.ACTIVE, Status.SUSPENDED)
 HEARD: Final[tuple[type[EventFact], ...]] = (EventRescheduled, AccessPolicyChanged)
 BEGINNING: Final = UUID(int=0)
 
@@ -50,10 +50,11 @@ async def follow(tx: Tx, step: Step[Follow]) -> Progress:
     sessions = {str(each.id): each for each in (await store.find_sessions(tx, [own]))[own]}
     after = UUID(step.cursor) if step.cursor else BEGINNING
     rights: Sequence[Entitlement] = await entitlements.list_rights(tx, Wanted(str(own)), after, AT_A_TIME)
-    standing = [each for each in rights if each.status in OPEN]
+    standing = [each for each in rights if each.status is not Status.REVOKED]
     windows = {each.id: window_of(event, sessions.get(each.session_id or "")) for each in standing}
     late = [each.id for each in standing if (each.valid_from, each.valid_until) != windows[each.id]]
     await entitlements.reschedule(tx, [Rescheduling(step.caller, each, *windows[each]) for each in late])
+    # Afterwards: what came back by it is let in by the rules in force, too.
     wider = [Relaxing(step.caller, each.id, policy.checkin, policy.version) for each in standing]
     await entitlements.relax(tx, wider)
     orders = {OrderId.parse(each.source.id) for each in rights if each.source.type is SourceType.TICKET_ORDER}

@@ -180,16 +180,28 @@ def why_not_rescheduled(
     """Why it cannot be put off to then. What was announced is not taken back: a session is left out of a draft only."""
     if refusal := why_closed_to_edits(event) or why_not_schedule(schedule):
         return refusal
-    if event.status is EventStatus.PUBLISHED and event.ends_at <= now:
-        return EventIsOver()
-    if event.status is EventStatus.PUBLISHED and schedule.ends_at <= now:
-        return TimesInvalid(problem="ENDS_IN_THE_PAST")
+    if event.status is EventStatus.PUBLISHED and (refusal := _why_too_late(event, schedule, before, now)):
+        return refusal
     known, kept = {each.id for each in before}, {each.id for each in schedule.sessions}
     if strange := next((own for own in kept if own not in known and own not in fresh), None):
         return SessionNotFound(session=str(strange))
     sold = known if event.status is not EventStatus.DRAFT else {own for kind in types for own in kind.sessions}
     if missed := next((own for own in known - kept if own in sold), None):
         return SessionInUse(session=str(missed))
+    return None
+
+
+def _why_too_late(event: Event, schedule: Schedule, before: Sequence[Session], now: datetime) -> Refusal | None:
+    """Nothing that was announced is put where nobody can come any more; a session that is over may be put off for as
+    long as its event is not. One that stays over is let be: who types all times anew, to the minute and by the clocks
+    there, says of it what they can."""
+    if event.ends_at <= now:
+        return EventIsOver()
+    if schedule.ends_at <= now:
+        return TimesInvalid(problem="ENDS_IN_THE_PAST")
+    were_over = {each.id for each in before if each.ends_at <= now}
+    if any(each.ends_at <= now and each.id not in were_over for each in schedule.sessions):
+        return TimesInvalid(problem="SESSION_ENDS_IN_THE_PAST")
     return None
 
 
@@ -266,7 +278,9 @@ class SalesRules(msgspec.Struct, frozen=True):
     types: Mapping[TicketTypeId, TypeRules]
 
 
-def sales_rules(event: Event, policy: AccessPolicy, types: Iterable[TicketType], now: datetime) -> SalesRules:
+def sales_rules(
+    event: Event, policy: AccessPolicy, sessions: Sequence[Session], types: Iterable[TicketType], now: datetime
+) -> SalesRules:
     """What a page says and an order obeys, of the policy in force and of nothing else (EVT-014)."""
     closed = why_closed(event, now)
     return SalesRules(
@@ -277,7 +291,7 @@ def sales_rules(event: Event, policy: AccessPolicy, types: Iterable[TicketType],
         login_required=policy.login_required,
         least_age=event.least_age,
         types={
-            each.id: TypeRules(closed or why_type_closed(each, now), each.most_per_order, most_of(each))
+            each.id: TypeRules(closed or why_type_closed(each, sessions, now), each.most_per_order, most_of(each))
             for each in types
             if each.status is not TypeStatus.ARCHIVED
         },

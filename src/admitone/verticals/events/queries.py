@@ -118,7 +118,8 @@ def _public(plan: Plan, linked: Collection[TicketTypeId], organizer: Settings, n
         for each in plan.types
         if each.status is TypeStatus.ON_SALE or (each.status is TypeStatus.HIDDEN and each.id in linked)
     )
-    return PublicPage(plan, types, sales_rules(plan.event, plan.policy, types, now), organizer, now)
+    rules = sales_rules(plan.event, plan.policy, plan.sessions, types, now)
+    return PublicPage(plan, types, rules, organizer, now)
 
 
 async def list_offers(tx: Tx, ids: Sequence[EventId]) -> list[Offer]:
@@ -129,11 +130,12 @@ async def list_offers(tx: Tx, ids: Sequence[EventId]) -> list[Offer]:
         own: [each for each in kinds if each.status is TypeStatus.ON_SALE]
         for own, kinds in (await store.find_types_of_events(tx, events)).items()
     }
+    sessions = await store.find_named_sessions(tx, [kind for kinds in types.values() for kind in kinds])
     drawn = {PoolId(own) for kinds in types.values() for kind in kinds for own in kind.pools}
     pools = {own.uuid: pool for own, pool in (await find_pools(tx, drawn)).items()}
     offers = []
     for own, event in events.items():
-        rules = sales_rules(event, policies[own], types[own], tx.now)
+        rules = sales_rules(event, policies[own], sessions.get(own, ()), types[own], tx.now)
         words = [(kind, availability(rules.types[kind.id], _free(kind, pools))[0]) for kind in types[own]]
         offers.append(offer_of(event, words))
     return offers

@@ -3,7 +3,7 @@
 Promise (EVT-014): the page that shows what is on sale and the order that buys it ask the same functions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
@@ -25,7 +25,9 @@ from admitone.verticals.events.model import (
     Event,
     EventStatus,
     Order,
+    Session,
     TicketType,
+    TicketTypeId,
     TypeStatus,
 )
 
@@ -34,6 +36,8 @@ LONGEST_KEPT: Final = timedelta(minutes=95)
 payment that was begun in its last minute. A CHECK says the same."""
 SECOND_TRY: Final = timedelta(minutes=2)
 """For whoever gave up one way to pay, or whose cards were refused, to choose another."""
+
+TYPE_OVER: Final = "TYPE_OVER"
 
 
 class Closed(StrEnum):
@@ -51,10 +55,33 @@ def why_closed(event: Event, now: datetime) -> Closed | None:
     return Closed.OVER if event.ends_at <= now else None
 
 
-def why_type_closed(kind: TicketType, now: datetime) -> Closed | None:
+def why_type_closed(kind: TicketType, sessions: Sequence[Session], now: datetime) -> Closed | None:
+    """Of an event that is on sale, with these sessions."""
+    if is_over(kind, sessions, now):
+        return Closed.OVER
     if kind.sales_from is not None and now < kind.sales_from:
         return Closed.NOT_YET
     return Closed.OVER if kind.sales_until is not None and kind.sales_until <= now else None
+
+
+def is_over(kind: TicketType, sessions: Sequence[Session], now: datetime) -> bool:
+    """Whether all sessions that it names are over. What names none is over with its event."""
+    ends = [each.ends_at for each in sessions if each.id in kind.sessions] if kind.sessions else []
+    return bool(ends) and max(ends) <= now
+
+
+def why_ended(
+    order: Order,
+    event: Event,
+    types: Mapping[TicketTypeId, TicketType],
+    sessions: Sequence[Session],
+    now: datetime,
+) -> str | None:
+    """Why what was ordered is not paid for any more, and money that comes for it goes back: an order is handed over
+    whole or not at all."""
+    if closed := why_closed(event, now):
+        return f"EVENT_{closed}"
+    return TYPE_OVER if any(is_over(types[line.ticket_type], sessions, now) for line in order.lines) else None
 
 
 def most_of(kind: TicketType) -> int | None:
@@ -66,6 +93,7 @@ def most_of(kind: TicketType) -> int | None:
 def why_not(
     event: Event,
     policy: AccessPolicy,
+    sessions: Sequence[Session],
     wants: Sequence[tuple[TicketType, int]],
     now: datetime,
     *,
@@ -82,13 +110,14 @@ def why_not(
         return SignInToOrder()
     if event.least_age is not None and not age_confirmed:
         return AgeNotConfirmed(least_age=event.least_age)
-    return next((refused for kind, quantity in wants if (refused := _why_not_type(kind, quantity, now))), None)
+    refusals = (_why_not_type(kind, sessions, quantity, now) for kind, quantity in wants)
+    return next((each for each in refusals if each), None)
 
 
-def _why_not_type(kind: TicketType, quantity: int, now: datetime) -> Refusal | None:
+def _why_not_type(kind: TicketType, sessions: Sequence[Session], quantity: int, now: datetime) -> Refusal | None:
     if kind.status is TypeStatus.ARCHIVED:
         return TicketTypeNotFound()
-    if closed := why_type_closed(kind, now):
+    if closed := why_type_closed(kind, sessions, now):
         return TicketTypeNotOnSale(ticket_type=str(kind.id), reason=closed.value)
     if quantity > kind.most_per_order:
         return TooManyTickets(ticket_type=str(kind.id), most=kind.most_per_order)

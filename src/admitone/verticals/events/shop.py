@@ -33,11 +33,17 @@ class TicketShop:
         known = await store.find_events(tx, events)
         policies = await store.find_policies(tx, events)
         types = await store.find_types(tx, {line.ticket_type for each in placed.values() for line in each.lines})
+        sessions = await store.find_named_sessions(tx, types.values())
         offers: list[Offer | Refusal] = []
         for each, own in zip(wanted, ids, strict=True):
             order = placed.get(own) if own else None
             event = known[order.event_id] if order else None
-            if order is None or event is None or order.state is not OrderState.OPEN or sales.why_closed(event, tx.now):
+            if (
+                order is None
+                or event is None
+                or order.state is not OrderState.OPEN
+                or sales.why_ended(order, event, types, sessions.get(event.id, ()), tx.now)
+            ):
                 offers.append(SourceNotSold())
                 continue
             offers.append(_offer(each, order, event, policies[event.id], types, tx.now))

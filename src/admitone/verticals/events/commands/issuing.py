@@ -1,9 +1,10 @@
 """Issuing: a paid order becomes tickets, and each ticket the right to enter.
 
 Promise (FUL-010, FUL-011): what was kept for an order is sold to it, or granted again if its time had passed; if there
-is none left, its type draws from other pools by then, or the event was cancelled, nothing is issued and the money goes
-back. A ticket has its number in its order for ever (FUL-002), and one right for each session that it is good for, under
-the policy in force. The first sale of an event and a change of its policy wait for each other (EVT-017).
+is none left, its type draws from other pools by then, what it is good for is over, or the event was cancelled, nothing
+is issued and the money goes back. A ticket has its number in its order for ever (FUL-002), and one right for each
+session that it is good for, under the policy in force. The first sale of an event and a change of its policy wait for
+each other (EVT-017).
 """
 
 from collections.abc import Mapping, Sequence
@@ -133,8 +134,7 @@ def _why_not(order: Order | None, sold: Sold, tx: Tx) -> str | None:
         return "ORDER_UNKNOWN"
     if order.state is not OrderState.OPEN:
         return f"ORDER_{order.state}"
-    closed = sales.why_closed(sold.events[order.event_id], tx.now)
-    return f"EVENT_{closed}" if closed else None
+    return sales.why_ended(order, sold.events[order.event_id], sold.types, sold.sessions[order.event_id], tx.now)
 
 
 async def _hand_over(tx: Tx, given: Sequence[tuple[Purchase, Order, Hold]], sold: Sold) -> None:
@@ -235,8 +235,8 @@ async def _return(
     tx: Tx, refused: Sequence[Purchase], placed: Mapping[OrderId, Order], reasons: Mapping[OrderId, str | None]
 ) -> None:
     """What the orders say of money that goes back; one that was fulfilled before stays so. What may still be kept for
-    them is overdue, or of an event that sells nothing: its time ends it. To release it here would lock pools a second
-    time, and in another order than everybody else."""
+    them is overdue, or of what is sold no more: its time ends it. To release it here would lock pools a second time,
+    and in another order than everybody else."""
     back = [each for each in refused if _order(each) in placed]
     own = [placed[_order(each)] for each in back]
     may = [order for order in own if ORDER.may(order.state, OrderState.RETURNED)]

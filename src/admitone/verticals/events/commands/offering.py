@@ -271,6 +271,9 @@ async def share(tx: Tx, sharings: Sequence[Sharing]) -> list[Pool | Refusal]:
     """A pool that types of an event may draw from, beside their own."""
     events = await store.lock_events(tx, sharings, lambda each: each.event)
     known = {own: {each.id for each in pools} for own, pools in (await written.find_shared_pools(tx, events)).items()}
+    there = [Need(each, each.pool) for each in sharings if each.pool.uuid in known.get(each.event, ())]
+    # All at once and in their order, not as they came: whoever sells out of several of them has some already.
+    await stock.lock_pools(tx, there)
     outcomes: list[Pool | Refusal] = []
     for each in sharings:
         if refusal := _why_not_shared(events.get(each.event), known.get(each.event, set()), each):

@@ -45,6 +45,7 @@ from admitone.verticals.events.model import (
     OrderId,
     OrderLine,
     OrderState,
+    Session,
     TicketType,
     TicketTypeId,
 )
@@ -102,6 +103,8 @@ class Known(msgspec.Struct, frozen=True):
     events: Mapping[EventId, Event]
     policies: Mapping[EventId, AccessPolicy]
     types: Mapping[TicketTypeId, TicketType]
+    sessions: Mapping[EventId, tuple[Session, ...]]
+    """Where types name any."""
 
 
 @command(only_reads=True)
@@ -161,9 +164,12 @@ def _name(placing: Placing) -> Name:
 
 async def _look_up(tx: Tx, wishes: Iterable[Wish | Placing]) -> Known:
     events = {each.event for each in wishes}
-    types = {want.ticket_type for each in wishes for want in each.wants}
+    types = await store.find_types(tx, {want.ticket_type for each in wishes for want in each.wants})
     return Known(
-        await store.find_events(tx, events), await store.find_policies(tx, events), await store.find_types(tx, types)
+        await store.find_events(tx, events),
+        await store.find_policies(tx, events),
+        types,
+        await store.find_named_sessions(tx, types.values()),
     )
 
 
@@ -197,6 +203,7 @@ def _why_not(tx: Tx, wish: Wish | Placing, known: Known, *, is_invited: bool) ->
     return sales.why_not(
         event,
         known.policies[event.id],
+        known.sessions.get(event.id, ()),
         [(types[each.ticket_type], each.quantity) for each in wish.wants],
         tx.now,
         is_guest=wish.is_guest,

@@ -1,6 +1,6 @@
 """Events, their sessions, ticket types and policies."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 from admitone.entitlements.api import CheckinPolicy, Method
@@ -129,6 +129,12 @@ async def find_sessions(tx: Tx, events: Collection[EventId]) -> dict[EventId, tu
         session = Session(SessionId(row["id"]), row["label"], row["starts_at"], row["ends_at"])
         found[EventId(row["event_id"])].append(session)
     return {own: tuple(sessions) for own, sessions in found.items()}
+
+
+async def find_named_sessions(tx: Tx, types: Iterable[TicketType]) -> dict[EventId, tuple[Session, ...]]:
+    """Those of events of which one of these types names any. Most name none, and nothing is asked."""
+    events = {each.event_id for each in types if each.sessions}
+    return await find_sessions(tx, events) if events else {}
 
 
 async def find_types(tx: Tx, ids: Collection[TicketTypeId]) -> dict[TicketTypeId, TicketType]:
