@@ -1178,6 +1178,15 @@ CREATE TABLE events.guest_link (
 ALTER TABLE ONLY events.guest_link FORCE ROW LEVEL SECURITY;
 ALTER TABLE events.guest_link OWNER TO admitone_owner;
 
+-- Name: house; Type: TABLE; Schema: events; Owner: admitone_owner
+CREATE TABLE events.house (
+    organization_id uuid NOT NULL,
+    is_open boolean NOT NULL,
+    seen_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY events.house FORCE ROW LEVEL SECURITY;
+ALTER TABLE events.house OWNER TO admitone_owner;
+
 -- Name: listing; Type: TABLE; Schema: events; Owner: admitone_owner
 CREATE TABLE events.listing (
     event_id uuid NOT NULL,
@@ -3322,6 +3331,10 @@ ALTER TABLE ONLY events.guest_link
 ALTER TABLE ONLY events.guest_link
     ADD CONSTRAINT guest_link_pkey PRIMARY KEY (organization_id, digest);
 
+-- Name: house house_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
+ALTER TABLE ONLY events.house
+    ADD CONSTRAINT house_pkey PRIMARY KEY (organization_id);
+
 -- Name: listing listing_pkey; Type: CONSTRAINT; Schema: events; Owner: admitone_owner
 ALTER TABLE ONLY events.listing
     ADD CONSTRAINT listing_pkey PRIMARY KEY (event_id);
@@ -4719,6 +4732,9 @@ CREATE POLICY app_own ON events.ticket_order TO admitone_app USING ((organizatio
 -- Name: ticket_type app_own; Type: POLICY; Schema: events; Owner: admitone_owner
 CREATE POLICY app_own ON events.ticket_type TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
+-- Name: house app_reads; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY app_reads ON events.house FOR SELECT TO admitone_app USING (true);
+
 -- Name: listing app_reads; Type: POLICY; Schema: events; Owner: admitone_owner
 CREATE POLICY app_reads ON events.listing FOR SELECT TO admitone_app USING (true);
 
@@ -4734,6 +4750,9 @@ ALTER TABLE events.event ENABLE ROW LEVEL SECURITY;
 -- Name: guest_link; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
 ALTER TABLE events.guest_link ENABLE ROW LEVEL SECURITY;
 
+-- Name: house; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
+ALTER TABLE events.house ENABLE ROW LEVEL SECURITY;
+
 -- Name: listing; Type: ROW SECURITY; Schema: events; Owner: admitone_owner
 ALTER TABLE events.listing ENABLE ROW LEVEL SECURITY;
 
@@ -4745,6 +4764,9 @@ CREATE POLICY overdue ON events.guest_link TO admitone_owner USING ((expires_at 
 
 -- Name: listing relay_lists; Type: POLICY; Schema: events; Owner: admitone_owner
 CREATE POLICY relay_lists ON events.listing TO admitone_relay USING (true) WITH CHECK (true);
+
+-- Name: house relay_opens; Type: POLICY; Schema: events; Owner: admitone_owner
+CREATE POLICY relay_opens ON events.house TO admitone_relay USING (true) WITH CHECK (true);
 
 -- Name: ticket_order relay_rotates; Type: POLICY; Schema: events; Owner: admitone_owner
 CREATE POLICY relay_rotates ON events.ticket_order FOR SELECT TO admitone_relay USING (true);
@@ -5983,6 +6005,10 @@ GRANT UPDATE(expires_at) ON TABLE events.guest_link TO admitone_app;
 
 -- Name: COLUMN guest_link.revoked_at; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT UPDATE(revoked_at) ON TABLE events.guest_link TO admitone_app;
+
+-- Name: TABLE house; Type: ACL; Schema: events; Owner: admitone_owner
+GRANT SELECT,INSERT,UPDATE ON TABLE events.house TO admitone_relay;
+GRANT SELECT ON TABLE events.house TO admitone_app;
 
 -- Name: TABLE listing; Type: ACL; Schema: events; Owner: admitone_owner
 GRANT SELECT,INSERT,UPDATE ON TABLE events.listing TO admitone_relay;

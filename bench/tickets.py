@@ -22,6 +22,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from admitone.foundation.authority.api import OrganizationModule, put_modules
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import uuid7
@@ -105,6 +106,7 @@ async def put_on_sale(ground: Ground, capacity: int, hold_minutes: int) -> tuple
     schedule = Schedule(begins, begins + timedelta(hours=5), "Europe/Lisbon")
 
     async def put_on(tx: Tx) -> None:
+        await put_modules(tx, {OrganizationModule.EVENTOS: True})
         said = [
             *await draft(tx, [Draft(Caller(), event, about, schedule, "EUR", AccessPolicy(1))]),
             *await offer(tx, [Offering(Caller(), event, kind, Terms("Standing", 2500), Supply(capacity))]),

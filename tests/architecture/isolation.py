@@ -49,6 +49,8 @@ MAY_WITH: dict[tuple[str, str], set[str]] = {
     (Role.RELAY, "stock.portion"): READ,
     (Role.RELAY, "events.ticket_order"): READ,
     (Role.RELAY, "coupons.campaign"): READ,
+    (Role.RELAY, "events.house"): {"SELECT", "INSERT", "UPDATE"},
+    (Role.APP, "events.house"): READ,
     (Role.RELAY, "events.listing"): {"SELECT", "INSERT", "UPDATE"},
     (Role.APP, "events.listing"): READ,
     (Role.RELAY, "payouts.payout"): READ,
@@ -105,7 +107,7 @@ REGISTRY_OF_NAMES = "usernames."
 READ_WHOLE = {"kernel.limit_counter", "kernel.streak"}
 """Kept for days without an index on the age: they live for a day, and every count must stay a heap-only update."""
 
-EVERYBODYS = {"kernel.city", "pricing.platform_policy", "entitlements.claimed", "events.listing"}
+EVERYBODYS = {"kernel.city", "pricing.platform_policy", "entitlements.claimed", "events.house", "events.listing"}
 """The same for all (CITY-013): whoever may read it may read all of it, and nobody writes it at run time but the platform
 in its own scope."""
 IN_THE_PLATFORMS_SCOPE = (

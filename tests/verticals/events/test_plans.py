@@ -25,7 +25,14 @@ EVENTS, EACH = 100, 50
 """So many events, and so many orders, tickets and rights of each."""
 TABLES = (
     *("events.event", "events.session", "events.shared_pool", "events.ticket_type", "events.access_policy"),
-    *("events.ticket_order", "events.order_line", "events.ticket", "events.guest_link", "events.listing"),
+    *(
+        "events.ticket_order",
+        "events.order_line",
+        "events.ticket",
+        "events.guest_link",
+        "events.listing",
+        "events.house",
+    ),
     "entitlements.entitlement",
 )
 FILL = f"""
@@ -53,6 +60,7 @@ FILL = f"""
                                       allow_reentry, reentry_minutes, max_entries, undo_minutes, created_at)
     SELECT organization_id, id, n, 'PUBLIC', true, false, false, 'EMAIL', true, false, '{{QR_TICKET}}', false, 0, 1, 0, now()
       FROM events.event, generate_series(1, 3) AS n;
+    INSERT INTO events.house SELECT md5('house' || n)::uuid, true, now() FROM generate_series(1, 3000) AS n;
     INSERT INTO events.listing (event_id, organization_id, event_version, listed, title, starts_at, ends_at, time_zone, venue, city,
                                 country, changed_at)
     SELECT id, CASE WHEN n < 50 THEN organization_id ELSE md5('club' || n)::uuid END, 1, ends_at > now(), title, starts_at, ends_at,
@@ -106,10 +114,11 @@ ASKED = {
     "what is not over for long": Asked(
         reports.LIST_PUBLISHED, f"now() - interval '1 day', {FIRST}, 50", {"listing_over"}, role=Role.RELAY
     ),
+    "whose lines come next": Asked(listing.FIND_NEXT_HOUSE, FIRST, {"listing_of_organization"}, role=Role.RELAY),
     "where it is kept": Asked(listing.FIND_HOME, EVENT, {"listing_pkey"}),
-    "what is on": Asked(listing.LIST_EVERYWHERE, SOON, {"listing_by_start"}),
-    "what is on in Porto": Asked(listing.LIST_IN_CITY, f"'Porto', {SOON}", {"listing_by_city"}),
-    "what a club has on": Asked(listing.LIST_OF_ORGANIZATION, f"'', {SOON}", {"listing_of_organization"}),
+    "what is on": Asked(listing.LIST_EVERYWHERE, SOON, {"listing_by_start", "house_pkey"}),
+    "what is on in Porto": Asked(listing.LIST_IN_CITY, f"'Porto', {SOON}", {"listing_by_city", "house_pkey"}),
+    "what a club has on": Asked(listing.LIST_OF_ORGANIZATION, f"'', {SOON}", {"listing_of_organization", "house_pkey"}),
     "events": Asked(events.FIND_EVENTS, EVENT_IDS, {"event_pkey"}),
     "sessions": Asked(events.FIND_SESSIONS, EVENT_IDS, {"session_pkey"}),
     "types": Asked(events.FIND_TYPES, TYPES, {"ticket_type_pkey"}),

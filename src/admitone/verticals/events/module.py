@@ -59,6 +59,7 @@ MODULE = Module(
         Table("order_line", TableClass.TENANT, append_only=True, kept_because=TEN_YEARS),
         Table("ticket", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because=TEN_YEARS),
         Table("guest_link", TableClass.TENANT, Privacy.PSEUDONYMOUS, retention_days=30, aged_by="expires_at"),
+        Table("house", TableClass.PLATFORM, kept_because="whether an organisation's events stand in lists"),
         Table(
             "listing", TableClass.PLATFORM, kept_because="where each event is kept, for as long as its page is there"
         ),

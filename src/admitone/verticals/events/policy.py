@@ -279,10 +279,16 @@ class SalesRules(msgspec.Struct, frozen=True):
 
 
 def sales_rules(
-    event: Event, policy: AccessPolicy, sessions: Sequence[Session], types: Iterable[TicketType], now: datetime
+    event: Event,
+    policy: AccessPolicy,
+    sessions: Sequence[Session],
+    types: Iterable[TicketType],
+    now: datetime,
+    *,
+    is_on: bool,
 ) -> SalesRules:
     """What a page says and an order obeys, of the policy in force and of nothing else (EVT-014)."""
-    closed = why_closed(event, now)
+    closed = why_closed(event, now, is_on=is_on)
     return SalesRules(
         closed=closed,
         mode=policy.mode,

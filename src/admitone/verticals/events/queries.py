@@ -27,6 +27,7 @@ from admitone.verticals.events.model import (
 )
 from admitone.verticals.events.offers import Offer, offer_of
 from admitone.verticals.events.policy import SalesRules, availability, is_listed, is_public, sales_rules
+from admitone.verticals.events.showing import is_open
 from admitone.verticals.events.store import events as store
 from admitone.verticals.events.store.listing import Wanted, list_of_organization
 from admitone.verticals.events.store.planning import find_shared_pools
@@ -105,20 +106,24 @@ async def look_at(tx: Tx, looks: Sequence[Look]) -> list[PublicPage | Refusal]:
     if not events:
         return [EventNotFound() for _ in looks]
     plans = await _planned(tx, events, {})  # Which of its pools are shared is the organiser's business.
-    organizer = (await get_organization(tx)).settings
+    organizer, is_on = (await get_organization(tx)).settings, await is_open(tx)
     return [
-        _public(plans[each.event], each.linked, organizer, tx.now) if each.event in plans else EventNotFound()
+        _public(plans[each.event], each.linked, organizer, tx.now, is_on=is_on)
+        if each.event in plans
+        else EventNotFound()
         for each in looks
     ]
 
 
-def _public(plan: Plan, linked: Collection[TicketTypeId], organizer: Settings, now: datetime) -> PublicPage:
+def _public(
+    plan: Plan, linked: Collection[TicketTypeId], organizer: Settings, now: datetime, *, is_on: bool
+) -> PublicPage:
     types = tuple(
         each
         for each in plan.types
         if each.status is TypeStatus.ON_SALE or (each.status is TypeStatus.HIDDEN and each.id in linked)
     )
-    rules = sales_rules(plan.event, plan.policy, plan.sessions, types, now)
+    rules = sales_rules(plan.event, plan.policy, plan.sessions, types, now, is_on=is_on)
     return PublicPage(plan, types, rules, organizer, now)
 
 
@@ -133,9 +138,10 @@ async def list_offers(tx: Tx, ids: Sequence[EventId]) -> list[Offer]:
     sessions = await store.find_named_sessions(tx, [kind for kinds in types.values() for kind in kinds])
     drawn = {PoolId(own) for kinds in types.values() for kind in kinds for own in kind.pools}
     pools = {own.uuid: pool for own, pool in (await find_pools(tx, drawn)).items()}
+    is_on = await is_open(tx)
     offers = []
     for own, event in events.items():
-        rules = sales_rules(event, policies[own], sessions.get(own, ()), types[own], tx.now)
+        rules = sales_rules(event, policies[own], sessions.get(own, ()), types[own], tx.now, is_on=is_on)
         words = [(kind, availability(rules.types[kind.id], _free(kind, pools))[0]) for kind in types[own]]
         offers.append(offer_of(event, words))
     return offers

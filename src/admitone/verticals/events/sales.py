@@ -45,14 +45,18 @@ class Closed(StrEnum):
 
     CANCELLED = "CANCELLED"
     OVER = "OVER"
+    OFF = "OFF"
+    """Its organisation has events switched off (ORG-013)."""
     NOT_YET = "NOT_YET"
 
 
-def why_closed(event: Event, now: datetime) -> Closed | None:
+def why_closed(event: Event, now: datetime, *, is_on: bool = True) -> Closed | None:
     """Why nothing is sold for an event now (EVT-004)."""
     if event.status is not EventStatus.PUBLISHED:
         return Closed.CANCELLED
-    return Closed.OVER if event.ends_at <= now else None
+    if event.ends_at <= now:
+        return Closed.OVER
+    return None if is_on else Closed.OFF
 
 
 def why_type_closed(kind: TicketType, sessions: Sequence[Session], now: datetime) -> Closed | None:
@@ -97,12 +101,13 @@ def why_not(
     wants: Sequence[tuple[TicketType, int]],
     now: datetime,
     *,
+    is_on: bool,
     is_guest: bool,
     is_invited: bool,
     age_confirmed: bool,
 ) -> Refusal | None:
     """Why this may not be ordered by somebody like that, of an event that they may see."""
-    if closed := why_closed(event, now):
+    if closed := why_closed(event, now, is_on=is_on):
         return EventNotOnSale(reason=closed.value)
     if policy.mode is AccessMode.INVITE_ONLY and not is_invited:
         return InviteNeeded()

@@ -51,6 +51,7 @@ from admitone.verticals.events.model import (
 )
 from admitone.verticals.events.policy import is_public
 from admitone.verticals.events.port import INVITES, Invited
+from admitone.verticals.events.showing import is_open
 from admitone.verticals.events.store import events as store
 from admitone.verticals.events.store import orders
 
@@ -105,6 +106,8 @@ class Known(msgspec.Struct, frozen=True):
     types: Mapping[TicketTypeId, TicketType]
     sessions: Mapping[EventId, tuple[Session, ...]]
     """Where types name any."""
+    is_on: bool
+    """Whether the organisation has events switched on."""
 
 
 @command(only_reads=True)
@@ -170,6 +173,7 @@ async def _look_up(tx: Tx, wishes: Iterable[Wish | Placing]) -> Known:
         await store.find_policies(tx, events),
         types,
         await store.find_named_sessions(tx, types.values()),
+        await is_open(tx) if events else False,
     )
 
 
@@ -206,6 +210,7 @@ def _why_not(tx: Tx, wish: Wish | Placing, known: Known, *, is_invited: bool) ->
         known.sessions.get(event.id, ()),
         [(types[each.ticket_type], each.quantity) for each in wish.wants],
         tx.now,
+        is_on=known.is_on,
         is_guest=wish.is_guest,
         is_invited=is_invited,
         age_confirmed=wish.age_confirmed,

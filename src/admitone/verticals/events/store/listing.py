@@ -55,6 +55,16 @@ PUT_LISTINGS = Insert(
 )
 
 
+# Who looked earlier never covers who looked later.
+PUT_HOUSES = Insert(
+    "events.house",
+    {"organization_id": "uuid", "is_open": "boolean", "seen_at": "timestamptz"},
+    tenant=False,
+    on_conflict="(organization_id) DO UPDATE SET is_open = EXCLUDED.is_open, seen_at = EXCLUDED.seen_at"
+    " WHERE events.house.seen_at <= EXCLUDED.seen_at",
+)
+
+
 UNLIST_OVER = """
     UPDATE events.listing
        SET listed = false
@@ -76,14 +86,21 @@ FIND_HOME = """
 """
 
 
+OPEN: Final = """
+       AND (SELECT h.is_open
+              FROM events.house AS h
+             WHERE h.organization_id = {house}) IS NOT FALSE"""
+OF_ITS_HOUSE: Final = OPEN.format(house="l.organization_id")
+
+
 LIST_EVERYWHERE = f"""
     SELECT {COLUMNS}
-      FROM events.listing
+      FROM events.listing AS l
      WHERE listed
        AND $1::uuid IS NOT NULL
        AND (starts_at, event_id) > ($2, $3)
        AND starts_at <= $4
-       AND ends_at > $5
+       AND ends_at > $5{OF_ITS_HOUSE}
      ORDER BY starts_at, event_id
      LIMIT $6
 """  # noqa: S608, of constants
@@ -92,12 +109,12 @@ LIST_EVERYWHERE = f"""
 # By the three together, which one index alone has.
 LIST_IN_CITY = f"""
     SELECT {COLUMNS}
-      FROM events.listing
+      FROM events.listing AS l
      WHERE listed
        AND $1::uuid IS NOT NULL
        AND (lower(city), starts_at, event_id) > (lower($2), $3, $4)
        AND (lower(city), starts_at) <= (lower($2), $5)
-       AND ends_at > $6
+       AND ends_at > $6{OF_ITS_HOUSE}
      ORDER BY lower(city), starts_at, event_id
      LIMIT $7
 """  # noqa: S608, of constants
@@ -111,10 +128,20 @@ LIST_OF_ORGANIZATION = f"""
        AND ($2 = '' OR lower(city) = lower($2))
        AND (starts_at, event_id) > ($3, $4)
        AND starts_at <= $5
-       AND ends_at > $6
+       AND ends_at > $6{OPEN.format(house="$1")}
      ORDER BY starts_at, event_id
      LIMIT $7
 """  # noqa: S608, of constants
+
+
+FIND_NEXT_HOUSE = """
+    SELECT organization_id
+      FROM events.listing
+     WHERE listed
+       AND organization_id > $1
+     ORDER BY organization_id
+     LIMIT 1
+"""
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -145,6 +172,24 @@ class Entry(msgspec.Struct, frozen=True):
 
     event: Event
     listed: bool
+
+
+class House(msgspec.Struct, frozen=True):
+    """An organisation, and whether it had events switched on when it was looked at."""
+
+    organization_id: OrganizationId
+    is_open: bool
+    seen_at: datetime
+
+
+async def put_houses(tx: PlatformTx, houses: Sequence[House]) -> None:
+    await tx.insert_many(PUT_HOUSES, houses)
+
+
+async def find_next_house(tx: PlatformTx, after: UUID) -> OrganizationId | None:
+    """Of those of which lists show something."""
+    row = await tx.find(FIND_NEXT_HOUSE, after)
+    return OrganizationId(row["organization_id"]) if row else None
 
 
 async def put_listings(tx: PlatformTx, entries: Sequence[Entry]) -> None:
