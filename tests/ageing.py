@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import asyncpg
 
 from admitone.kernel.db import Database
-from admitone.kernel.embedded import SUPERUSER
 from admitone.kernel.manifest import Module, Table
 from tests.architecture.statements import ALL_MODULES
-from tests.conftest import TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import TestCluster
 
 DECLARED = {
     f"{module.name}.{table.name}": table
@@ -75,18 +74,14 @@ class Archive:
 
 
 @asynccontextmanager
-async def an_archive(cluster: TestCluster, worker_id: str) -> AsyncIterator[Archive]:
-    name, admin = f"admitone_archive_{worker_id}", cluster.url("postgres", SUPERUSER)
-    await run_as_superuser(admin, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    superuser = await asyncpg.connect(cluster.url(name, SUPERUSER))
-    for table, constraint in await superuser.fetch(SAFEGUARDS):
-        await superuser.execute(f'ALTER TABLE {table} DROP CONSTRAINT "{constraint}"')
-    try:
-        async with Database(cluster.url(name)) as database:
-            yield Archive(database, superuser, cluster.url(name), cluster.url(name, SUPERUSER))
-    finally:
+async def an_archive(cluster: TestCluster) -> AsyncIterator[Archive]:
+    async with cluster.clone() as clone:
+        superuser = await asyncpg.connect(clone.superuser_url)
+        for table, constraint in await superuser.fetch(SAFEGUARDS):
+            await superuser.execute(f'ALTER TABLE {table} DROP CONSTRAINT "{constraint}"')
+        async with Database(clone.url) as database:
+            yield Archive(database, superuser, *clone)
         await superuser.close()
-        await run_as_superuser(admin, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def only(name: str) -> tuple[Module]:

@@ -6,7 +6,9 @@ Nothing of ours is replaced by a double. Tests share their worker's database and
 import asyncio
 import os
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import asyncpg
 import httpx
@@ -20,6 +22,7 @@ from admitone.kernel.config import Config
 from admitone.kernel.contracts import Edge
 from admitone.kernel.db import Database
 from admitone.kernel.embedded import SUPERUSER, Cluster
+from admitone.kernel.ids import uuid7
 from admitone.kernel.migrate import migrate
 from tests.people import application, site  # noqa: F401, fixtures for all
 from tests.toy.authority import ToyAuthority
@@ -34,6 +37,13 @@ CLUSTER = "ADMITONE_TEST_CLUSTER"
 TOY_SCHEMA = Path(__file__).parent / "toy" / "schema.sql"
 
 
+class Clone(NamedTuple):
+    """Where a clone of the template is found, by the application and by whoever may do anything."""
+
+    url: str
+    superuser_url: str
+
+
 class TestCluster:
     """The running cluster as the workers see it: an address with blanks for login and database."""
 
@@ -44,6 +54,16 @@ class TestCluster:
 
     def url(self, database: str, user: str = "admitone") -> str:
         return self.pattern.replace("{user}", user).replace("{database}", database)
+
+    @asynccontextmanager
+    async def clone(self) -> AsyncIterator[Clone]:
+        """A database of one's own, where nobody has ever been; gone when it is over."""
+        name, admin = f"clone_{uuid7().hex}", self.url("postgres", SUPERUSER)
+        await run_as_superuser(admin, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+        try:
+            yield Clone(self.url(name), self.url(name, SUPERUSER))
+        finally:
+            await run_as_superuser(admin, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 async def make_template(cluster: Cluster) -> None:
@@ -87,6 +107,13 @@ def database_name(cluster: TestCluster, worker_id: str) -> str:
     admin = cluster.url("postgres", SUPERUSER)
     asyncio.run(run_as_superuser(admin, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}"))
     return name
+
+
+@pytest.fixture
+async def clone(cluster: TestCluster) -> AsyncIterator[Clone]:
+    """For a test that nobody else may disturb, or that would disturb others."""
+    async with cluster.clone() as clone:
+        yield clone
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,11 @@
 """Whether statements read what they need and no more, whatever the planner believed of the tables when it made the plan.
 
-ground = Ground("stock", TABLES, FILL, organization=ORGANIZATION)
+ground = Ground(TABLES, FILL, organization=ORGANIZATION)
 ASKED = {"known holds": Asked(portions.FIND_PORTIONS, ids("hold", 1, 2), {"portion_pkey"})}
 
 @pytest.mark.parametrize("planned", PLANNED)
-async def test_…(cluster, worker_id, planned):
-    await ground.reads_what_it_needs(cluster, worker_id, ASKED, planned)
+async def test_…(clone, planned):
+    await ground.reads_what_it_needs(clone, ASKED, planned)
 """
 
 import hashlib
@@ -19,10 +19,9 @@ from uuid import UUID
 import asyncpg
 
 from admitone.kernel.driver import session_of
-from admitone.kernel.embedded import SUPERUSER
 from admitone.kernel.scope import Role
 from tests.architecture.statements import statements_of
-from tests.conftest import TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import Clone
 
 FEW = (30, 300, 1000)
 RUSH = tuple(f"{few} rows of a rush" for few in (0, 200, 1000, 4000))
@@ -57,7 +56,6 @@ class Asked:
 class Ground:
     """Tables, and how they are filled."""
 
-    name: str
     tables: tuple[str, ...]
     fill: str
     organization: UUID
@@ -65,20 +63,15 @@ class Ground:
     quiet: str = ""
     """What they are like in the night before a rush: nothing is open."""
 
-    async def reads_what_it_needs(
-        self, cluster: TestCluster, worker_id: str, asked: Mapping[str, Asked], planned: str
-    ) -> None:
-        url = f"admitone_{self.name}_{worker_id}"
+    async def reads_what_it_needs(self, clone: Clone, asked: Mapping[str, Asked], planned: str) -> None:
         async with AsyncExitStack() as stack:
-            await run_as_superuser(cluster.url("postgres", SUPERUSER), f"DROP DATABASE IF EXISTS {url}")
-            await run_as_superuser(cluster.url("postgres", SUPERUSER), f"CREATE DATABASE {url} TEMPLATE {TEMPLATE}")
-            owner = await asyncpg.connect(cluster.url(url, SUPERUSER))
+            owner = await asyncpg.connect(clone.superuser_url)
             stack.push_async_callback(owner.close)
             for table in self.tables:  # Nobody counts behind our back: what was analysed is said by the test.
                 await owner.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = false)")
             sessions = {}
             for role in sorted({each.role for each in asked.values()}):
-                sessions[role] = await asyncpg.connect(cluster.url(url), server_settings=session_of(role))
+                sessions[role] = await asyncpg.connect(clone.url, server_settings=session_of(role))
                 stack.push_async_callback(sessions[role].close)
                 await sessions[role].execute(f"SET app.organization_id = '{self.organization}'")
                 await sessions[role].execute(f"SET app.identity_id = '{self.identity}'")

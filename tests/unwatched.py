@@ -10,21 +10,18 @@ import asyncpg
 import pytest
 
 from admitone.kernel.db import Database
-from admitone.kernel.embedded import SUPERUSER
-from tests.conftest import TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import Clone, TestCluster
 
 
 @pytest.fixture(scope="module")
-async def database_name(cluster: TestCluster, worker_id: str) -> AsyncIterator[str]:
-    name, admin = f"admitone_unwatched_{worker_id}", cluster.url("postgres", SUPERUSER)
-    await run_as_superuser(admin, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    yield name
-    await run_as_superuser(admin, f"DROP DATABASE {name} WITH (FORCE)")
+async def unwatched(cluster: TestCluster) -> AsyncIterator[Clone]:
+    async with cluster.clone() as clone:
+        yield clone
 
 
 @pytest.fixture(scope="module")
-def database_url(cluster: TestCluster, database_name: str) -> str:
-    return cluster.url(database_name)
+def database_url(unwatched: Clone) -> str:
+    return unwatched.url
 
 
 @pytest.fixture
@@ -35,7 +32,7 @@ async def database(database_url: str) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-async def superuser(cluster: TestCluster, database_name: str) -> AsyncIterator[asyncpg.Connection]:
-    connection = await asyncpg.connect(cluster.url(database_name, SUPERUSER))
+async def superuser(unwatched: Clone) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(unwatched.superuser_url)
     yield connection
     await connection.close()

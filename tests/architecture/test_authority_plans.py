@@ -14,9 +14,8 @@ from admitone.foundation.authority.store.members import LIST_OVERRIDES
 from admitone.foundation.authority.store.reading import FIND_MEMBERSHIP, FIND_SWITCHES, RESOLVE
 from admitone.foundation.authority.store.sessions import FIND_SPENT, LOCK_BY_REFRESH
 from admitone.kernel.driver import session_of
-from admitone.kernel.embedded import SUPERUSER
 from admitone.kernel.scope import Role
-from tests.conftest import TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import Clone
 
 ROWS = 50_000
 FILL = f"""
@@ -117,18 +116,16 @@ def complaints_about(plan: dict[str, Any], indexes: set[str]) -> Iterator[str]:
             yield f"reads too much: {node}"
 
 
-async def test_what_every_call_reads_is_found_by_its_index(cluster: TestCluster, worker_id: str):
+async def test_what_every_call_reads_is_found_by_its_index(clone: Clone):
     """Planned while the tables were empty, and planned when they were full and analysed."""
-    name = f"admitone_authority_{worker_id}"
-    await run_as_superuser(cluster.url("postgres", SUPERUSER), f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
     async with AsyncExitStack() as stack:
-        owner = await asyncpg.connect(cluster.url(name, SUPERUSER))
+        owner = await asyncpg.connect(clone.superuser_url)
         stack.push_async_callback(owner.close)
-        early = await prepared(stack, cluster.url(name))
+        early = await prepared(stack, clone.url)
         await owner.execute(FILL)
         found = [(each, "early", await plan_of(early[STATEMENTS[each][0]], each)) for each in STATEMENTS]
         await owner.execute(f"ANALYZE {', '.join(f'authority.{table}' for table in TABLES)}")
-        late = await prepared(stack, cluster.url(name))
+        late = await prepared(stack, clone.url)
         found += [(each, "late", await plan_of(late[STATEMENTS[each][0]], each)) for each in STATEMENTS]
         wrong = [
             (each, when, said) for each, when, plan in found for said in complaints_about(plan, STATEMENTS[each][3])

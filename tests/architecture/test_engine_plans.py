@@ -7,10 +7,9 @@ import asyncpg
 import pytest
 
 from admitone.kernel.driver import session_of
-from admitone.kernel.embedded import SUPERUSER
 from admitone.kernel.jobs import store
 from admitone.kernel.scope import Role
-from tests.conftest import TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import Clone
 
 FILL = """
     INSERT INTO kernel.job (id, organization_id, kind, lane, priority, run_at, key, payload, causation_id,
@@ -24,19 +23,11 @@ CLAIM = (
 )
 
 
-@pytest.fixture(scope="module")
-async def url(cluster: TestCluster, worker_id: str) -> str:
-    name = f"admitone_planned_{worker_id}"
-    await run_as_superuser(cluster.url("postgres", SUPERUSER), f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    return name
-
-
 @pytest.mark.parametrize("analysed", [True, False])
-async def test_a_claim_planned_on_an_empty_queue_is_quick_on_a_full_one(cluster: TestCluster, url: str, analysed: bool):
-    owner = await asyncpg.connect(cluster.url(url, SUPERUSER))
-    relay = await asyncpg.connect(cluster.url(url), server_settings=session_of(Role.RELAY))
+async def test_a_claim_planned_on_an_empty_queue_is_quick_on_a_full_one(clone: Clone, analysed: bool):
+    owner = await asyncpg.connect(clone.superuser_url)
+    relay = await asyncpg.connect(clone.url, server_settings=session_of(Role.RELAY))
     try:
-        await owner.execute("TRUNCATE kernel.job")
         if analysed:
             await owner.execute("VACUUM ANALYZE kernel.job")
         await relay.execute(f"PREPARE claim AS {store.CLAIM}")

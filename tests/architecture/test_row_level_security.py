@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import asyncpg
 import pytest
 
-from admitone.kernel.embedded import SUPERUSER
 from tests.architecture.attacks import SCOPES, Target, an_attacker, attacks, lay_out, successes
 from tests.architecture.isolation import EVERYBODYS
 from tests.architecture.statements import ALL_MODULES
-from tests.conftest import TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import TestCluster
 
 TABLES = [f"{module.name}.{table.name}" for module in ALL_MODULES for table in module.tables]
 
@@ -26,15 +25,14 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-async def place(cluster: TestCluster, worker_id: str) -> AsyncIterator[Place]:
-    name = f"admitone_attacked_{worker_id}"
-    await run_as_superuser(cluster.url("postgres", SUPERUSER), f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    witness = await asyncpg.connect(cluster.url(name, SUPERUSER))
-    targets = {target.name: target for target in await lay_out(witness, TABLES)}
-    attackers = {scope: await an_attacker(cluster.url(name), scope) for scope in SCOPES}
-    yield Place(cluster.url(name), witness, targets, attackers)
-    for connection in (witness, *attackers.values()):
-        await connection.close()
+async def place(cluster: TestCluster) -> AsyncIterator[Place]:
+    async with cluster.clone() as clone:
+        witness = await asyncpg.connect(clone.superuser_url)
+        targets = {target.name: target for target in await lay_out(witness, TABLES)}
+        attackers = {scope: await an_attacker(clone.url, scope) for scope in SCOPES}
+        yield Place(clone.url, witness, targets, attackers)
+        for connection in (witness, *attackers.values()):
+            await connection.close()
 
 
 @pytest.mark.covers("TEN-010", "TEN-T09")

@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from admitone.entitlements.store import lists
-from tests.conftest import TestCluster
+from tests.conftest import Clone
 from tests.plans import FIRST, LAST, PLANNED, Asked, Ground, ids, unproved
 
 ORGANIZATION = UUID("00000000-0000-7000-8000-0000000000ac")
@@ -28,7 +28,7 @@ FILL = f"""
       FROM entitlements.entitlement;
 """
 QUIET = "UPDATE entitlements.entitlement SET status = 'EXPIRED'"
-GROUND = Ground("rights", TABLES, FILL, ORGANIZATION, quiet=QUIET)
+GROUND = Ground(TABLES, FILL, ORGANIZATION, quiet=QUIET)
 EVENT, EVERYTHING = "'event_7'", "NULL, NULL, NULL, ''"
 ASKED = {
     "a page of rights": Asked(
@@ -59,8 +59,8 @@ ASKED = {
 
 
 @pytest.mark.parametrize("planned", PLANNED)
-async def test_what_is_looked_at_reads_the_rows_of_one_event(cluster: TestCluster, worker_id: str, planned: str):
-    await GROUND.reads_what_it_needs(cluster, worker_id, ASKED, planned)
+async def test_what_is_looked_at_reads_the_rows_of_one_event(clone: Clone, planned: str):
+    await GROUND.reads_what_it_needs(clone, ASKED, planned)
 
 
 def test_of_all_that_is_listed_it_is_known_how():

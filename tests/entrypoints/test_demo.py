@@ -26,14 +26,13 @@ from admitone.finance.sources.port import SHOPS
 from admitone.foundation.identity.api import find_by_email
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import PeopleTx
-from admitone.kernel.embedded import SUPERUSER
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId
 from admitone.kernel.jobs import Desk
 from admitone.kernel.scope import Caller, PeopleScope, Scope
 from admitone.selling.fulfilment.port import RECIPES
 from admitone.verticals.coupons import api as coupons
 from admitone.verticals.events import api as events
-from tests.conftest import TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import TestCluster
 from tests.people import a_person
 
 SECRET = "the sandbox of a demonstration, long enough"
@@ -70,33 +69,26 @@ def wired() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-async def demo(
-    cluster: TestCluster, worker_id: str, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Demonstration]:
-    async with a_house_for(cluster, f"admitone_demo_{worker_id}", tmp_path_factory.mktemp("demo")) as (
-        ground,
-        superuser,
-    ):
+async def demo(cluster: TestCluster, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Demonstration]:
+    async with a_house_in(cluster, tmp_path_factory.mktemp("demo")) as (ground, superuser):
         yield Demonstration(ground, superuser, await lay_out(ground))
 
 
 @asynccontextmanager
-async def a_house_for(
-    cluster: TestCluster, name: str, folder: Path
-) -> AsyncIterator[tuple[Ground, asyncpg.Connection]]:
+async def a_house_in(cluster: TestCluster, folder: Path) -> AsyncIterator[tuple[Ground, asyncpg.Connection]]:
     """A database where nobody has ever been."""
-    await run_as_superuser(cluster.url("postgres", SUPERUSER), f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    superuser = await asyncpg.connect(cluster.url(name, SUPERUSER))
-    async with Ground.at(cluster.url(name), (Keys.of(SECRET), folder / "journal.sqlite")) as ground:
-        with wired():
-            yield ground, superuser
-    await superuser.close()
+    async with cluster.clone() as clone:
+        superuser = await asyncpg.connect(clone.superuser_url)
+        async with Ground.at(clone.url, (Keys.of(SECRET), folder / "journal.sqlite")) as ground:
+            with wired():
+                yield ground, superuser
+        await superuser.close()
 
 
 async def test_what_was_cut_off_is_gone_on_with_and_real_people_are_given_none(
-    cluster: TestCluster, worker_id: str, tmp_path: Path, demo: Demonstration
+    cluster: TestCluster, tmp_path: Path, demo: Demonstration
 ):
-    async with a_house_for(cluster, f"admitone_cut_off_{worker_id}", tmp_path) as (ground, _):
+    async with a_house_in(cluster, tmp_path) as (ground, _):
         assert await is_wanted(ground), "nobody has ever been here"
         people = await introduce(ground.database, {email: name_of(email) for email in demo.people})
         assert await is_wanted(ground), "cut off after its people had come"
@@ -108,7 +100,7 @@ async def test_what_was_cut_off_is_gone_on_with_and_real_people_are_given_none(
         assert not await is_wanted(ground)
     assert not await is_wanted(demo.ground), "all of it is there"
     (tmp_path / "real").mkdir()
-    async with a_house_for(cluster, f"admitone_real_{worker_id}", tmp_path / "real") as (ground, _):
+    async with a_house_in(cluster, tmp_path / "real") as (ground, _):
         await a_person(ground.database)
         assert not await is_wanted(ground)
 

@@ -35,7 +35,7 @@ from admitone.kernel.jobs.model import Finish
 from admitone.kernel.states import IllegalMove
 from tests.builders import a_caller, an_organization, at_the_same_time, rows_of
 from tests.bulk import NAMES, a_bulk, counted, how_it_stands, some_bulk, until_it, until_over, visits
-from tests.conftest import INTERNAL_SECRET, TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import INTERNAL_SECRET, Clone
 from tests.jobs import a_worker, dead, duties, until_idle
 from tests.toy.model import CounterStatus
 from tests.toy.recounting import Recount, recount
@@ -266,14 +266,10 @@ async def test_the_table_knows_the_states_of_the_code(superuser: asyncpg.Connect
 
 
 @pytest.fixture
-async def apart(cluster: TestCluster, worker_id: str) -> AsyncIterator[Database]:
+async def apart(clone: Clone) -> AsyncIterator[Database]:
     """A database of its own: whoever goes everywhere would meet the organisations of other tests."""
-    name = f"bulk_{worker_id}"
-    admin = cluster.url("postgres", "postgres")
-    await run_as_superuser(admin, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    async with Database(cluster.url(name)) as database:
+    async with Database(clone.url) as database:
         yield database
-    await run_as_superuser(admin, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 BOTH = duties(recount, EVERYWHERE)

@@ -15,7 +15,7 @@ from admitone.kernel.db import Database
 from admitone.kernel.telemetry import Metrics
 from tests.alerts import alerts_about, told_about
 from tests.kernel.test_watch import forget, kind, letters, look, turn, waiting  # noqa: F401, a fixture among them
-from tests.unwatched import database, database_name, database_url, superuser  # noqa: F401, fixtures of this module
+from tests.unwatched import database, database_url, superuser, unwatched  # noqa: F401, fixtures of this module
 
 NOW = datetime.now(UTC)
 

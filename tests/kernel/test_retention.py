@@ -18,8 +18,8 @@ ROWS_READ = "SELECT seq_scan, idx_scan, idx_tup_fetch FROM pg_stat_xact_user_tab
 
 
 @pytest.fixture
-async def archive(cluster: TestCluster, worker_id: str) -> AsyncIterator[Archive]:
-    async with an_archive(cluster, worker_id) as archive:
+async def archive(cluster: TestCluster) -> AsyncIterator[Archive]:
+    async with an_archive(cluster) as archive:
         yield archive
 
 

@@ -22,8 +22,8 @@ LOCK_TIMEOUT = "SELECT s FROM pg_proc, unnest(proconfig) AS s WHERE proname = 'd
 
 
 @pytest.fixture
-async def archive(cluster: TestCluster, worker_id: str) -> AsyncIterator[Archive]:
-    async with an_archive(cluster, worker_id) as archive:
+async def archive(cluster: TestCluster) -> AsyncIterator[Archive]:
+    async with an_archive(cluster) as archive:
         yield archive
 
 

@@ -4,10 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
-
-import pytest
 
 from admitone.kernel.bulk import Bulk, BulkId, Status, resume
 from admitone.kernel.bulk.everywhere import HOME, start_everywhere
@@ -15,22 +12,13 @@ from admitone.kernel.db import Database
 from admitone.kernel.embedded import spawn
 from tests.builders import a_caller
 from tests.bulk import counted, how_it_stands, until_over, visits
-from tests.conftest import TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import Clone
 from tests.toy.process import ROOT
 from tests.toy.recounting import Recount, recount
 
 NAMES = tuple(f"counter {n:02}" for n in range(16))
 DEATHS = ("job.before_end=kill", "job.claimed=kill", "commit.before=kill", "job.before_end=kill@2", "commit.after=kill")
 """With the effect written and nothing committed, with jobs in hand, before and after a commit."""
-
-
-@pytest.fixture
-async def url(cluster: TestCluster, worker_id: str) -> AsyncIterator[str]:
-    name = f"backfill_{worker_id}"
-    admin = cluster.url("postgres", "postgres")
-    await run_as_superuser(admin, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    yield cluster.url(name)
-    await run_as_superuser(admin, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 async def a_worker_until(url: str, home: Path, database: Database, which: BulkId, death: str = "") -> int | None:
@@ -61,8 +49,10 @@ async def done_in_all(database: Database, scopes) -> int:
     return sum([sum((await visits(database, scope)).values()) for scope in scopes])
 
 
-async def test_a_backfill_of_two_organisations_survives_every_death_and_visits_each_row_once(url: str, tmp_path: Path):
-    async with Database(url) as database:
+async def test_a_backfill_of_two_organisations_survives_every_death_and_visits_each_row_once(
+    clone: Clone, tmp_path: Path
+):
+    async with Database(clone.url) as database:
         scopes = [await counted(database, *NAMES) for _ in range(2)]
         request = Recount(at_a_time=1)
         begun = await database.run(
@@ -70,13 +60,13 @@ async def test_a_backfill_of_two_organisations_survives_every_death_and_visits_e
         )
         reached = []
         for death in DEATHS:
-            while (ended := await a_worker_until(url, tmp_path, database, begun.id, death)) is None:
+            while (ended := await a_worker_until(clone.url, tmp_path, database, begun.id, death)) is None:
                 await resume_what_was_given_up(database, begun.id)
             assert ended == -signal.SIGKILL, (tmp_path / "worker.log").read_text()[-4000:]
             reached.append(await done_in_all(database, scopes))
         assert reached == sorted(reached), "nothing that was done is undone"
         assert 0 < reached[-1] < 2 * len(NAMES), "it died on the way, not before and not after"
-        over = await to_its_end(url, tmp_path, database, begun.id)
+        over = await to_its_end(clone.url, tmp_path, database, begun.id)
         assert (over.status, over.done, over.total) == (Status.DONE, 2 * len(NAMES), 2 * len(NAMES))
         for scope in scopes:
             assert await visits(database, scope) == dict.fromkeys(NAMES, 1)

@@ -21,7 +21,7 @@ from tests.kernel.test_watch import forget, letters
 from tests.toy.handlers import Act, Deed, perform, run_errand
 from tests.toy.routes import INCREMENT
 from tests.toy.server import a_toy_server
-from tests.unwatched import database, database_name, database_url, superuser  # noqa: F401, fixtures of this module
+from tests.unwatched import database, database_url, superuser, unwatched  # noqa: F401, fixtures of this module
 
 
 def lines_in(written: bytes) -> list[dict]:

@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from admitone.finance.ledger.store import seals, transfers
-from tests.conftest import TestCluster
+from tests.conftest import Clone
 from tests.plans import FIRST, LAST, PLANNED, Asked, Ground, ids
 
 ORGANIZATION = UUID("00000000-0000-7000-8000-0000000000af")
@@ -17,7 +17,7 @@ FILL = f"""
            'merchant_account', 'org_payable', 2500, 'EUR', md5('payment' || n)::uuid, 'capture', md5('call' || n)::uuid, now()
       FROM generate_series(1, 6000) AS n;
 """
-GROUND = Ground("ledger", ("ledger.transfer",), FILL, ORGANIZATION)
+GROUND = Ground(("ledger.transfer",), FILL, ORGANIZATION)
 SOME = range(1, 41)
 PAYMENTS, ACCOUNTS = ids("payment", *SOME), "ARRAY['org_payable']"
 ACCOUNT = f"'org_payable', '{ORGANIZATION}', 'EUR', '-infinity', {FIRST}, 'infinity', {LAST}, 50"
@@ -33,5 +33,5 @@ ASKED = {
 
 
 @pytest.mark.parametrize("planned", PLANNED)
-async def test_what_is_asked_of_the_books_reads_what_it_needs(cluster: TestCluster, worker_id: str, planned: str):
-    await GROUND.reads_what_it_needs(cluster, worker_id, ASKED, planned)
+async def test_what_is_asked_of_the_books_reads_what_it_needs(clone: Clone, planned: str):
+    await GROUND.reads_what_it_needs(clone, ASKED, planned)

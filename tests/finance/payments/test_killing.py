@@ -8,7 +8,7 @@ import pytest
 from bench.faults.money.killing import API, WORKER, spring
 from bench.faults.money.traps import Trap
 
-from tests.conftest import SUPERUSER, TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import Clone
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="children die with their parent only here")
 
@@ -22,14 +22,10 @@ TRAPS = (
 
 
 @pytest.mark.covers("FIN-014", "FIN-070", "FIN-052", "PAY-042", "PAY-044", "PAY-045", "PAY-070")
-async def test_whatever_is_killed_between_checkout_and_capture_nobody_pays_twice(
-    cluster: TestCluster, tmp_path: Path, worker_id: str
-):
-    name = f"admitone_killing_{worker_id}"
-    await run_as_superuser(cluster.url("postgres", SUPERUSER), f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+async def test_whatever_is_killed_between_checkout_and_capture_nobody_pays_twice(clone: Clone, tmp_path: Path):
     home = tmp_path / "home"
     home.mkdir()
-    verdict = await spring(cluster.url(name), cluster.url(name, SUPERUSER), home, TRAPS)
+    verdict = await spring(*clone, home, TRAPS)
     assert not verdict.broken, str(verdict)
     assert verdict.figures["traps that sprang"] == len(TRAPS)
     assert verdict.figures["paid at the provider"] > 0

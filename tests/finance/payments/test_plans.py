@@ -6,7 +6,7 @@ import pytest
 
 from admitone.finance.payments.store import intents, payments, sweeping
 from admitone.kernel.scope import Role
-from tests.conftest import TestCluster
+from tests.conftest import Clone
 from tests.plans import FIRST, PLANNED, Asked, Ground, array, ids
 
 ORGANIZATION = UUID("00000000-0000-7000-8000-0000000000b0")
@@ -29,7 +29,7 @@ QUIET = """
     UPDATE payments.payment SET status = 'SUCCEEDED', applied = true, captured_minor = amount_minor;
     UPDATE payments.gateway_intent SET state = 'DONE', settled_at = now();
 """
-GROUND = Ground("payments", ("payments.payment", "payments.gateway_intent"), FILL, ORGANIZATION, quiet=QUIET)
+GROUND = Ground(("payments.payment", "payments.gateway_intent"), FILL, ORGANIZATION, quiet=QUIET)
 SAME_KEY = "payment_organization_id_source_type_source_id_idempotency_k_key"
 SOME = range(1, 65)
 PAYMENTS = ids("payment", *SOME)
@@ -68,5 +68,5 @@ ASKED = {
 
 
 @pytest.mark.parametrize("planned", PLANNED)
-async def test_what_is_asked_for_every_sale_reads_what_it_needs(cluster: TestCluster, worker_id: str, planned: str):
-    await GROUND.reads_what_it_needs(cluster, worker_id, ASKED, planned)
+async def test_what_is_asked_for_every_sale_reads_what_it_needs(clone: Clone, planned: str):
+    await GROUND.reads_what_it_needs(clone, ASKED, planned)

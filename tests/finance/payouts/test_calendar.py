@@ -4,7 +4,7 @@ one. Whatever a clock on a wall shows, days of grace and hold are elapsed ones, 
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple
@@ -24,7 +24,7 @@ from admitone.kernel.db import Database, Tx
 from admitone.kernel.ids import uuid7
 from admitone.kernel.jobs.schedules import fire
 from admitone.kernel.jobs.worker import SCOPE
-from tests.conftest import SUPERUSER, TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import Clone
 from tests.finance.payouts.owing import Stay, all_payouts, all_there, an_owed_stay, obligation
 from tests.finance.payouts.test_reporting import a_report, heard, shown
 from tests.finance.world import World, a_world
@@ -87,15 +87,6 @@ LEFT = "SELECT count(*) FROM kernel.job WHERE kind LIKE 'payouts.%'"
 FIRED = "SELECT key FROM kernel.job_key WHERE key LIKE $1"
 
 
-@pytest.fixture
-async def urls(cluster: TestCluster, worker_id: str) -> AsyncIterator[tuple[str, str]]:
-    """Of a database of its own: what it is elsewhere is not years later."""
-    name, admin = f"admitone_calendar_{worker_id}", cluster.url("postgres", SUPERUSER)
-    await run_as_superuser(admin, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    yield cluster.url(name), cluster.url(name, SUPERUSER)
-    await run_as_superuser(admin, f"DROP DATABASE {name} WITH (FORCE)")
-
-
 class Calendar:
     """Two schedulers, two workers, and one time for all of them."""
 
@@ -145,13 +136,14 @@ async def all_left(world: World) -> list[tuple[Case, Stay]]:
 
 
 @pytest.mark.covers("MOR-030", "MOR-031", "MOR-032", "MOR-036")
-async def test_every_stay_is_paid_once_on_its_day_whatever_the_clocks_do(urls: tuple[str, str]):
+async def test_every_stay_is_paid_once_on_its_day_whatever_the_clocks_do(clone: Clone):
+    """In a database of its own: what it is elsewhere is not years later."""
     async with AsyncExitStack() as stack:
-        superuser = await asyncpg.connect(urls[1])
+        superuser = await asyncpg.connect(clone.superuser_url)
         stack.push_async_callback(superuser.close)
         for number, row in enumerate(await superuser.fetch(PARTITIONED)):  # Of all the months that nobody has made yet.
             await superuser.execute(f"CREATE TABLE kernel.any_{number} PARTITION OF {row['name']} DEFAULT")
-        databases = [await stack.enter_async_context(Database(urls[0])) for _ in range(2)]
+        databases = [await stack.enter_async_context(Database(clone.url)) for _ in range(2)]
         batcher = Batcher(databases[0])
         world = await stack.enter_async_context(a_world(databases[0], batcher))
         calendar = Calendar(databases, superuser)

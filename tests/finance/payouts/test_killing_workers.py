@@ -8,7 +8,7 @@ import pytest
 from bench.faults.money.batch import pay_under_fire
 from bench.faults.money.traps import Trap
 
-from tests.conftest import SUPERUSER, TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import Clone
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="children die with their parent only here")
 
@@ -20,15 +20,10 @@ ORGANIZATIONS, OWNERS = 2, 6
 
 
 @pytest.mark.covers("MOR-030", "MOR-033", "MOR-034", "MOR-036")
-async def test_whichever_worker_is_killed_in_a_weekly_batch_every_owner_is_paid_once(
-    cluster: TestCluster, tmp_path: Path, worker_id: str
-):
-    name = f"admitone_payday_{worker_id}"
-    await run_as_superuser(cluster.url("postgres", SUPERUSER), f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+async def test_whichever_worker_is_killed_in_a_weekly_batch_every_owner_is_paid_once(clone: Clone, tmp_path: Path):
     home = tmp_path / "home"
     home.mkdir()
-    urls = cluster.url(name), cluster.url(name, SUPERUSER)
-    verdict = await pay_under_fire(*urls, home, ROUNDS, organizations=ORGANIZATIONS, each=OWNERS)
+    verdict = await pay_under_fire(*clone, home, ROUNDS, organizations=ORGANIZATIONS, each=OWNERS)
     assert not verdict.broken, str(verdict)
     assert verdict.figures["traps that sprang"] == sum(map(len, ROUNDS))
     assert verdict.figures["payouts that came back"] == ORGANIZATIONS

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
 from admitone.finance.pricing.api import (
     AmountInvalid,
@@ -17,11 +19,11 @@ from admitone.finance.pricing.api import (
     TooManyLines,
 )
 from admitone.finance.pricing.errors import CommissionOutOfRange
-from admitone.finance.pricing.policy import MOST_LINES, compute_pricing
+from admitone.finance.pricing.policy import MOST_LINES, compute_pricing, to_pay
 from admitone.finance.pricing.port import Discount
 from admitone.finance.sources.api import Bearer, SettlementModel, Source, SourceType
 from admitone.finance.sources.port import Line, Tax, TaxBearer
-from admitone.kernel.money import AmountTooLarge
+from admitone.kernel.money import AmountTooLarge, Money
 from tests.finance.pricing.offers import A_STAY, a_rule, an_offer, computed
 
 VAT = Tax("VAT", "PT", 2300)
@@ -52,6 +54,21 @@ def test_a_fee_is_in_the_price_on_top_of_it_or_hidden_in_it(mode: FeeMode, total
     snapshot = computed(an_offer(1000), a_rule(500, mode=mode))
     assert (snapshot.platform_fee, snapshot.total, snapshot.net_to_org_pending) == (50, total, net)
     assert snapshot.fee_shown == shown
+
+
+@pytest.mark.covers("FIN-033")
+@given(
+    minor=some.integers(0, 100_000),
+    bps=some.integers(0, 10_000),
+    fixed=some.integers(0, 500),
+    bounds=some.tuples(some.integers(0, 300), some.integers(300, 5_000)) | some.just((None, None)),
+    mode=some.sampled_from(FeeMode),
+)
+def test_what_is_shown_for_one_is_what_is_charged_for_one(
+    minor: int, bps: int, fixed: int, bounds: tuple[int | None, int | None], mode: FeeMode
+):
+    rule = a_rule(bps, fixed, mode=mode, min_minor=bounds[0], max_minor=bounds[1])
+    assert to_pay(Money(minor, "EUR"), rule).minor == computed(an_offer(minor), rule).total
 
 
 @pytest.mark.covers("FIN-030")

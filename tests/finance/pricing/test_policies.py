@@ -3,14 +3,22 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, cast
 
 import asyncpg
 import msgspec
 import pytest
 
 from admitone.finance.pricing import store
-from admitone.finance.pricing.api import CurrencyUnknown, FeeMode, Policy, PolicyChange, Priced, set_policies
+from admitone.finance.pricing.api import (
+    CurrencyUnknown,
+    FeeMode,
+    Policy,
+    PolicyChange,
+    Priced,
+    find_to_pay,
+    set_policies,
+)
 from admitone.finance.pricing.commands import choose_modes
 from admitone.finance.pricing.errors import (
     AbsorbedNotAllowed,
@@ -30,11 +38,14 @@ from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database, Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, OrganizationId
+from admitone.kernel.money import Money
 from admitone.kernel.scope import Caller, Scope
 from tests.finance.pricing.offers import A_STAY, TICKETS, a_policy, an_offer, price_of, prices_of
 from tests.people import a_person, an_organization_of
 
 PLATFORM = Scope(PLATFORM_ORGANIZATION, "test")
+NOBODY = cast("Tx", None)
+"""Who asks it anything fails."""
 STAYS = Target(SourceType.STAY_RESERVATION)
 
 
@@ -391,6 +402,16 @@ async def test_an_organisation_chooses_its_mode_and_never_its_fee(database: Data
     assert await fee_of(database, scope) == (700, f"{policy.id}+{choice.id}")
     await chosen(database, scope, (None, None))
     assert await fee_of(database, scope) == (700, str(policy.id))
+
+
+async def test_what_one_costs_is_shown_for_many_prices_by_the_rule_of_each_currency(database: Database, scope: Scope):
+    await chosen(database, scope, (FeeMode.ADDED, TICKETS.type))
+    await changed(database, scope, a_change(Terms(300, 25), Target(TICKETS.type, currency="BRL")))
+    prices = [Money(0, "EUR"), Money(2550, "EUR"), Money(1190, "BRL"), Money(0, "BRL")]
+    shown = await database.read(scope, lambda tx: find_to_pay(tx, TICKETS.type, prices))
+    charged = [await price_of(database, scope, an_offer(each.minor, currency=each.currency)) for each in prices]
+    assert [shown[each].minor for each in prices] == [each.snapshot.total for each in charged] == [0, 2678, 1251, 0]
+    assert await find_to_pay(NOBODY, TICKETS.type, prices[:1]) == {prices[0]: prices[0]}, "and nothing costs nothing"
 
 
 async def test_absorbing_is_for_those_whose_policy_allows_it(database: Database, scope: Scope):

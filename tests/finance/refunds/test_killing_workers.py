@@ -4,7 +4,6 @@ everybody has their money once, and the provider's journal is the ledger. `make 
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
@@ -23,7 +22,7 @@ from admitone.finance.refunds.api import CANCELLATION, Piece
 from admitone.finance.sources.api import PaymentId
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database
-from tests.conftest import SUPERUSER, TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import Clone
 from tests.finance.gateways.stages import a_sandbox_process
 from tests.finance.payments.telling import balances
 from tests.finance.refunds.test_refunds import a_stormy_evening, applied, ask, planned, the_storm
@@ -39,14 +38,6 @@ DEATHS: Final = ("payments.before_recording=kill@12", "")
 DEADLINE_SECONDS: Final = 60
 SOONER = "UPDATE kernel.job SET run_at = now() WHERE organization_id = $1 AND worker IS NULL AND run_at > now() + '1 s'"
 DONE = "SELECT count(*) FROM refunds.refund WHERE organization_id = $1 AND state = 'SUCCEEDED'"
-
-
-@pytest.fixture
-async def urls(cluster: TestCluster, worker_id: str) -> AsyncIterator[tuple[str, str]]:
-    name, admin = f"admitone_storm_{worker_id}", cluster.url("postgres", SUPERUSER)
-    await run_as_superuser(admin, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    yield cluster.url(name), cluster.url(name, SUPERUSER)
-    await run_as_superuser(admin, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 async def a_cancelled_evening(world: World) -> list[PaymentId]:
@@ -85,14 +76,14 @@ def given_back(file: Path, world: World) -> dict[str, int]:
 
 
 @pytest.mark.covers("FIN-070", "FIN-074")
-async def test_however_often_the_worker_is_killed_everybody_has_their_money_once(urls: tuple[str, str], tmp_path: Path):
+async def test_however_often_the_worker_is_killed_everybody_has_their_money_once(clone: Clone, tmp_path: Path):
     home = tmp_path / "home"
     (home / "sandbox").mkdir(parents=True)
     file = home / "sandbox" / "journal.sqlite"
     async with AsyncExitStack() as stack:
-        books = await asyncpg.connect(urls[1])
+        books = await asyncpg.connect(clone.superuser_url)
         stack.push_async_callback(books.close)
-        database = await stack.enter_async_context(Database(urls[0]))
+        database = await stack.enter_async_context(Database(clone.url))
         batcher, journal = Batcher(database), Journal(file)
         world = await stack.enter_async_context(a_world(database, batcher, journal=journal))
         evening = await a_cancelled_evening(world)
@@ -100,7 +91,7 @@ async def test_however_often_the_worker_is_killed_everybody_has_their_money_once
         journal.close()  # From now on it is the provider's own.
         async with a_sandbox_process(home, listener=free_port()) as (port, _):
             words = ("worker", "bench.faults.money.lives", "worker")
-            worker = ToyProcess(urls[0], home, *words, **surroundings_of(port))
+            worker = ToyProcess(clone.url, home, *words, **surroundings_of(port))
             stack.callback(lambda: worker.kill() if worker.lives else None)
             for death in DEATHS:
                 worker.launch(ADMITONE_FAILPOINTS=death)

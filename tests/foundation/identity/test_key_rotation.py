@@ -20,14 +20,13 @@ from admitone.foundation.identity.store import people as store
 from admitone.kernel.config import Config
 from admitone.kernel.crypto import KEYRING, KeyRing
 from admitone.kernel.db import PeopleTx
-from admitone.kernel.embedded import SUPERUSER
 from admitone.kernel.ids import PLATFORM_ORGANIZATION, IdentityId, uuid7
 from admitone.kernel.jobs import Delivered, Desk
 from admitone.kernel.jobs.schedules import Firing
 from admitone.kernel.rotation import KeyGone
 from admitone.kernel.scope import Caller
 from admitone.kernel.words import Language
-from tests.conftest import TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import Clone
 from tests.foundation.identity.orchard import a_subject, an_orchard, signs_in
 from tests.foundation.identity.visitors import (
     PASSWORD,
@@ -45,16 +44,13 @@ BOTH, NEW = KeyRing({1: TOY_KEY, 2: bytes(32)}), KeyRing({2: bytes(32)})
 
 
 @pytest.fixture
-async def installation(cluster: TestCluster, worker_id: str, tmp_path: Path) -> AsyncIterator[Application]:
+async def installation(clone: Clone, tmp_path: Path) -> AsyncIterator[Application]:
     """On a database of its own: what stands there under the new key would be a riddle to other tests."""
-    name = f"keys_{worker_id}_{uuid7().hex}"
-    await run_as_superuser(cluster.url("postgres", SUPERUSER), f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    surroundings = {"DATABASE_URL": cluster.url(name), "ADMITONE_DATA": str(tmp_path)}
+    surroundings = {"DATABASE_URL": clone.url, "ADMITONE_DATA": str(tmp_path)}
     application = assemble(Config.load(surroundings), MODULES, TableAuthority(), strict=True)
     await application.start()
     yield application
     await application.close()
-    await run_as_superuser(cluster.url("postgres", SUPERUSER), f"DROP DATABASE {name} WITH (FORCE)")
 
 
 async def versions_of(installation: Application, identity: IdentityId) -> tuple[int | None, list[int]]:

@@ -21,7 +21,7 @@ from admitone.kernel.breaker import DependencyUnavailable
 from admitone.kernel.db import Database
 from admitone.kernel.words import Language
 from tests.builders import an_organization
-from tests.conftest import SUPERUSER, TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import Clone
 from tests.jobs import DEADLINE_SECONDS, dead, until
 from tests.mails import (
     SENDER,
@@ -194,25 +194,17 @@ async def test_a_lone_sign_in_code_is_not_held_up_by_groups_of_receipts(
 # -- A worker that really dies
 
 
-@pytest.fixture
-async def urls(cluster: TestCluster, worker_id: str) -> AsyncIterator[tuple[str, str]]:
-    name, admin = f"admitone_letters_{worker_id}", cluster.url("postgres", SUPERUSER)
-    await run_as_superuser(admin, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    yield cluster.url(name), cluster.url(name, SUPERUSER)
-    await run_as_superuser(admin, f"DROP DATABASE {name} WITH (FORCE)")
-
-
 @pytest.mark.covers("INV-I06")
 @pytest.mark.skipif(sys.platform != "linux", reason="children die with their parent only here")
 async def test_a_worker_killed_within_a_group_loses_no_letter_and_sends_none_a_third_time(
-    urls: tuple[str, str], server: MailServer, tmp_path: Path
+    clone: Clone, server: MailServer, tmp_path: Path
 ):
     addresses = [an_address() for _ in range(MANY)]
-    books = await asyncpg.connect(urls[1])
-    async with Database(urls[0]) as database:
+    books = await asyncpg.connect(clone.superuser_url)
+    async with Database(clone.url) as database:
         scope = await an_organization(database)
         await posted(database, scope, *map(a_receipt, addresses))
-        worker = ToyProcess(urls[0], tmp_path, "carrying", "tests.foundation.mail.worker", SMTP_URL=server.url)
+        worker = ToyProcess(clone.url, tmp_path, "carrying", "tests.foundation.mail.worker", SMTP_URL=server.url)
         try:
             worker.launch(ADMITONE_FAILPOINTS="mail.carried=kill@7")
             async with asyncio.timeout(DEADLINE_SECONDS):

@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from admitone.kernel import failpoints
 from admitone.kernel.batch import Batcher
 from admitone.kernel.db import Database, Tx
 from admitone.selling.fulfilment.model import LEDGER_STEP, State
-from tests.conftest import SUPERUSER, TEMPLATE, TestCluster, run_as_superuser
+from tests.conftest import Clone
 from tests.finance.lives import PAY, live
 from tests.finance.world import World, a_world
 from tests.jobs import until
@@ -98,24 +97,16 @@ async def test_killed_after_any_step_it_ends_as_a_clean_run(world: World, booth:
 # -- A worker that really dies
 
 
-@pytest.fixture
-async def urls(cluster: TestCluster, worker_id: str) -> AsyncIterator[tuple[str, str]]:
-    name, admin = f"admitone_fulfil_{worker_id}", cluster.url("postgres", SUPERUSER)
-    await run_as_superuser(admin, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    yield cluster.url(name), cluster.url(name, SUPERUSER)
-    await run_as_superuser(admin, f"DROP DATABASE {name} WITH (FORCE)")
-
-
 @pytest.mark.covers("FUL-005")
 @pytest.mark.skipif(sys.platform != "linux", reason="children die with their parent only here")
-async def test_whatever_kills_the_worker_everybody_has_their_tickets_once(urls: tuple[str, str], tmp_path: Path):
-    books = await asyncpg.connect(urls[1])
-    async with Database(urls[0]) as database:
+async def test_whatever_kills_the_worker_everybody_has_their_tickets_once(clone: Clone, tmp_path: Path):
+    books = await asyncpg.connect(clone.superuser_url)
+    async with Database(clone.url) as database:
         batcher = Batcher(database)
         async with a_world(database, batcher) as world:
             payments = [await live(world, (PAY,), *TWO_LINES) for _ in range(5)]
             await batcher.drain()
-            worker = ToyProcess(urls[0], tmp_path, "fulfilling", "tests.selling.fulfilment.worker")
+            worker = ToyProcess(clone.url, tmp_path, "fulfilling", "tests.selling.fulfilment.worker")
             try:
                 for death in ("fulfilment.ISSUE_TICKETS=kill", "fulfilment.recorded=kill"):
                     worker.launch(ADMITONE_FAILPOINTS=death)

@@ -6,7 +6,7 @@ import pytest
 
 from admitone.kernel.scope import Role
 from admitone.selling.fulfilment import store
-from tests.conftest import TestCluster
+from tests.conftest import Clone
 from tests.plans import PLANNED, Asked, Ground, ids, unproved
 
 ORGANIZATION = UUID("00000000-0000-7000-8000-0000000000ad")
@@ -21,7 +21,7 @@ FILL = f"""
       FROM generate_series(1, 6000) AS n;
 """
 QUIET = "UPDATE fulfilment.operation SET state = 'DONE', reason = NULL"
-GROUND = Ground("fulfilment", ("fulfilment.operation",), FILL, ORGANIZATION, quiet=QUIET)
+GROUND = Ground(("fulfilment.operation",), FILL, ORGANIZATION, quiet=QUIET)
 LATELY = "now() - interval '2 hours'"
 ASKED = {
     "operations": Asked(store.FIND_OPERATIONS, ids("payment", *range(1, 65)), {"operation_pkey"}),
@@ -37,8 +37,8 @@ ASKED = {
 
 
 @pytest.mark.parametrize("planned", PLANNED)
-async def test_what_is_asked_of_operations_reads_what_it_needs(cluster: TestCluster, worker_id: str, planned: str):
-    await GROUND.reads_what_it_needs(cluster, worker_id, ASKED, planned)
+async def test_what_is_asked_of_operations_reads_what_it_needs(clone: Clone, planned: str):
+    await GROUND.reads_what_it_needs(clone, ASKED, planned)
 
 
 def test_of_all_that_is_found_it_is_known_how():

@@ -6,7 +6,7 @@ import pytest
 
 from admitone.kernel.scope import Role
 from admitone.selling.stock.store import pools, portions, sweeping, units
-from tests.conftest import TestCluster
+from tests.conftest import Clone
 from tests.plans import FIRST, PLANNED, Asked, Ground, array, ids, unproved
 
 ORGANIZATION = UUID("00000000-0000-7000-8000-0000000000aa")
@@ -34,7 +34,7 @@ QUIET = """
     UPDATE stock.portion SET status = 'EXPIRED', ended_at = now();
     UPDATE stock.unit SET hold_id = md5('hold')::uuid;
 """
-GROUND = Ground("stock", TABLES, FILL, ORGANIZATION, quiet=QUIET)
+GROUND = Ground(TABLES, FILL, ORGANIZATION, quiet=QUIET)
 
 
 SOME = range(1, 65)
@@ -81,8 +81,8 @@ ASKED = {
 
 
 @pytest.mark.parametrize("planned", PLANNED)
-async def test_what_is_asked_on_every_sale_reads_what_it_needs(cluster: TestCluster, worker_id: str, planned: str):
-    await GROUND.reads_what_it_needs(cluster, worker_id, ASKED, planned)
+async def test_what_is_asked_on_every_sale_reads_what_it_needs(clone: Clone, planned: str):
+    await GROUND.reads_what_it_needs(clone, ASKED, planned)
 
 
 def test_of_all_that_is_found_it_is_known_how():

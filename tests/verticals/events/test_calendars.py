@@ -70,7 +70,35 @@ def parsed(content: bytes) -> dict[str, Any]:
             stack[-1][name] = (parameters, value)
     assert len(stack) == 1
     [calendar] = stack[0]["blocks"]
+    check(calendar)
     return dict(calendar)
+
+
+WANTED = {
+    "VCALENDAR": {"VERSION", "PRODID"},
+    "VTIMEZONE": {"TZID"},
+    "STANDARD": {"DTSTART", "TZOFFSETFROM", "TZOFFSETTO"},
+    "DAYLIGHT": {"DTSTART", "TZOFFSETFROM", "TZOFFSETTO"},
+    "VEVENT": {"UID", "DTSTAMP", "DTSTART"},
+}
+"""What each block must have (RFC 5545, 3.4 and 3.6)."""
+WITHIN = {"VCALENDAR": {"VTIMEZONE", "VEVENT"}, "VTIMEZONE": {"STANDARD", "DAYLIGHT"}}
+"""Blocks that are made of blocks, one at least, and of which."""
+
+
+def check(block: dict[str, Any]) -> None:
+    """As strict readers do, before they take anything of it."""
+    kind, parts = block["kind"], [each["kind"] for each in block["blocks"]]
+    assert block.keys() >= WANTED[kind], f"{kind} lacks {WANTED[kind] - block.keys()}"
+    assert {*parts} <= WITHIN.get(kind, set()) and bool(parts) is (kind in WITHIN), f"{kind} is made of {parts}"
+    for each in block["blocks"]:
+        check(each)
+    if kind == "VCALENDAR":
+        assert "METHOD" not in block, (
+            "a message, whose every entry has an organizer (RFC 5546): not what one subscribes to"
+        )
+        told = [each["TZID"][1] for each in block["blocks"] if each["kind"] == "VTIMEZONE"]
+        assert len({*told}) == len(told), "the clocks of a zone are told once"
 
 
 def entries(calendar: dict[str, Any]) -> list[dict[str, Any]]:
@@ -208,6 +236,35 @@ async def test_the_feed_of_an_organisation_has_what_it_has_on(stage: Stage, site
     assert instant(calendar, entry["DTSTART"]) == datetime.fromisoformat(shown["startsAt"])
     one = await site.get(f"/api/events/{shown['eventId']}/calendar.ics")
     assert entries(parsed(one.content)) == [entry]
+
+
+async def test_the_feed_of_an_organisation_with_nothing_on_can_be_subscribed_to(stage: Stage, site: httpx.AsyncClient):
+    answer = await site.get(f"/api/organizations/{stage.organization}/calendar.ics")
+    assert answer.status_code == 200
+    assert entries(parsed(answer.content)) == []
+
+
+@pytest.mark.covers("EVT-006")
+async def test_an_entry_stays_the_same_entry_whatever_becomes_of_its_event(stage: Stage, site: httpx.AsyncClient):
+    friday = {"label": "Friday", "startsAt": soon(), "endsAt": soon(hours=2)}
+    event = await stage.published(schedule={"sessions": [friday]})
+
+    async def entry() -> dict[str, Any]:
+        answer = await site.get(f"/api/events/{event['eventId']}/calendar.ics")
+        [only] = entries(parsed(answer.content))
+        return only
+
+    seen = [await entry()]
+    later = {**event["sessions"][0], "startsAt": soon(hours=1), "endsAt": soon(hours=3)}
+    stage.fine(await stage.put_off(event, sessions=[later]))
+    seen.append(await entry())
+    await stage.cancelled(event)
+    seen.append(await entry())
+    assert len({each["UID"] for each in seen}) == 1
+    first, second, third = (int(each["SEQUENCE"][1]) for each in seen)
+    assert first < second < third, "or calendars keep what they have"
+    assert seen[0]["DTSTART"] != seen[1]["DTSTART"] == seen[2]["DTSTART"]
+    assert [each["STATUS"][1] for each in seen] == ["CONFIRMED", "CONFIRMED", "CANCELLED"]
 
 
 def test_a_time_at_the_end_of_time_costs_no_more():

@@ -16,7 +16,7 @@ from admitone.verticals.events.store import (
     rotation,
     tickets,
 )
-from tests.conftest import TestCluster
+from tests.conftest import Clone
 from tests.plans import FIRST, LAST, PLANNED, Asked, Ground, array, ids, unproved
 
 ORGANIZATION = UUID("00000000-0000-7000-8000-0000000000ab")
@@ -94,7 +94,7 @@ QUIET = """
     UPDATE events.ticket_order SET state = 'CANCELLED';
     UPDATE entitlements.entitlement SET status = 'EXPIRED';
 """
-GROUND = Ground("events", TABLES, FILL, ORGANIZATION, BUYER, QUIET)
+GROUND = Ground(TABLES, FILL, ORGANIZATION, BUYER, QUIET)
 EVENT, SOME = "md5('event7')::uuid", range(1, 41)
 DAY = "now() - interval '1 hour', now() + interval '1 hour'"
 EVENT_IDS, ORDERS, TYPES = ids("event", *SOME), ids("order", *SOME), ids("type", *SOME)
@@ -150,8 +150,8 @@ ASKED = {
 
 
 @pytest.mark.parametrize("planned", PLANNED)
-async def test_what_is_looked_at_reads_the_rows_of_one_event(cluster: TestCluster, worker_id: str, planned: str):
-    await GROUND.reads_what_it_needs(cluster, worker_id, ASKED, planned)
+async def test_what_is_looked_at_reads_the_rows_of_one_event(clone: Clone, planned: str):
+    await GROUND.reads_what_it_needs(clone, ASKED, planned)
 
 
 def test_of_all_that_is_found_it_is_known_how():

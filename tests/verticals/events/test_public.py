@@ -19,6 +19,7 @@ from admitone.verticals.events import announcing
 from admitone.verticals.events.model import EventId
 from admitone.verticals.events.queries import EARLIEST, FIRST, LATEST
 from admitone.verticals.events.store.listing import Wanted, list_of_organization
+from tests.verticals.events.office import Office
 from tests.verticals.events.stage import Stage, a_stage, soon, uuid_of
 
 EVIL = '</script><script>alert(1)</script> & "Ça"'
@@ -357,6 +358,53 @@ async def test_structured_data_says_what_the_page_says(stage: Stage):
     [offer] = told["offers"]
     assert (offer["price"], offer["priceCurrency"]) == ("25.50", "EUR")
     assert offer["availability"] == "https://schema.org/InStock"
+
+
+@pytest.mark.covers("FIN-033")
+@pytest.mark.parametrize("mode", ["INCLUDED", "ADDED"])
+async def test_structured_data_says_what_a_buyer_pays_for_one(office: Office, mode: str):
+    stage = office.stage
+    chosen = {"sourceType": "TICKET_ORDER", "feeMode": mode}
+    fees = f"/api/org/{stage.organization}/finance/fee-policies"
+    stage.fine(await stage.site.post(fees, json=chosen, headers=stage.owner.headers))
+    event, kinds = await office.on_sale(
+        {"priceMinor": 2550},
+        {"name": "Child", "priceMinor": 1190},
+        {"name": "Baby", "priceMinor": 0, "allowZeroPrice": True},
+    )
+    quoted = []
+    for kind in kinds:
+        order = await office.order(event, (kind, 1))
+        body = {"organizationId": str(stage.organization), "sourceType": "TICKET_ORDER", "sourceId": order["orderId"]}
+        quote = await stage.site.post("/api/payments/quote", json=body, headers=office.buyer.headers)
+        quoted.append(stage.fine(quote)["totalMinor"])
+    page = await stage.page(event)
+    offers = json.loads(page["structuredData"])["offers"]
+    assert [round(100 * float(each["price"])) for each in offers] == quoted
+    assert quoted == ([2550, 1190, 0] if mode == "INCLUDED" else [2678, 1250, 0])
+    assert [each["priceMinor"] for each in page["ticketTypes"]] == [2550, 1190, 0], "the organiser's price"
+
+
+@pytest.mark.parametrize(
+    ("venue", "location"),
+    [
+        ({}, None),
+        ({"name": "Coliseu"}, {"@type": "Place", "name": "Coliseu"}),
+        (
+            {"city": "Porto", "country": "PT"},
+            {
+                "@type": "Place",
+                "address": {"@type": "PostalAddress", "addressLocality": "Porto", "addressCountry": "PT"},
+            },
+        ),
+    ],
+)
+async def test_structured_data_says_nothing_of_what_nobody_said(stage: Stage, venue: Any, location: Any):
+    event = await stage.published(about={"description": "", "venue": venue})
+    told = json.loads((await stage.page(event))["structuredData"])
+    assert told.get("location") == location
+    assert not {"description", "offers", "typicalAgeRange"} & told.keys()
+    assert all(told.values())
 
 
 # -- Whoever means harm

@@ -26,7 +26,7 @@ from admitone.finance.pricing.model import (
     Terms,
 )
 from admitone.finance.pricing.policy import MOST_LINES
-from admitone.finance.pricing.queries import price
+from admitone.finance.pricing.queries import find_to_pay, price
 from admitone.finance.pricing.store import NEWEST, list_policies
 
 __all__ = (
@@ -52,6 +52,7 @@ __all__ = (
     "TaxesExceedPrice",
     "Terms",
     "TooManyLines",
+    "find_to_pay",
     "list_policies",
     "price",
     "set_policies",

@@ -271,6 +271,11 @@ def fee_of(price_minor: int, currency: str, terms: Terms) -> int:
     return (fee if terms.fee_mode is FeeMode.ADDED else _within(fee, price)).minor
 
 
+def to_pay(price: Money, rule: InForce) -> Money:
+    """What a buyer pays for one piece that is bought alone, without taxes and promotions, to be shown."""
+    return price + _fee(price, Money.zero(price.currency), rule.terms) if rule.fee_mode is FeeMode.ADDED else price
+
+
 def _fee(subtotal: Money, on_top: Money, terms: Terms) -> Money:
     """What the rule says, within its own bounds. A free thing costs nothing."""
     currency = subtotal.currency

@@ -1,16 +1,17 @@
 """Prices, for many offers at once, and the rules that make them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from admitone.finance.pricing import store
 from admitone.finance.pricing.errors import FeeUnknown
 from admitone.finance.pricing.model import InForce, Priced, Target
-from admitone.finance.pricing.policy import compute_pricing, in_force, targets_of, why_not
+from admitone.finance.pricing.policy import compute_pricing, in_force, targets_of, to_pay, why_not
 from admitone.finance.pricing.port import PROMOTIONS, Discount
 from admitone.finance.sources.api import Source, SourceType
 from admitone.finance.sources.port import Offer, Wanted
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
+from admitone.kernel.money import Money
 
 
 async def price(tx: Tx, wanted: Sequence[Wanted], offers: Sequence[Offer]) -> list[Priced | Refusal]:
@@ -42,9 +43,23 @@ def _price(offer: Offer, newest: store.Newest, promised: Sequence[Discount]) -> 
 
 async def rules_in_force(tx: Tx, currency: str) -> dict[SourceType, InForce]:
     """By what each type of source is charged in a currency, unless a source has a rule of its own."""
+    found = await _rules(tx, [(source_type, currency) for source_type in SourceType])
+    return {source_type: rule for (source_type, _), rule in found.items()}
+
+
+async def find_to_pay(tx: Tx, source_type: SourceType, prices: Collection[Money]) -> dict[Money, Money]:
+    """What a buyer pays now for one piece of each price, bought alone, to be shown: not for one that has no rule.
+    Nothing costs nothing, and nobody is asked about it."""
+    dear = {each.currency for each in prices if each.minor}
+    rules = await _rules(tx, [(source_type, currency) for currency in sorted(dear)]) if dear else {}
+    found = {each: rules.get((source_type, each.currency)) for each in prices}
+    return {each: to_pay(each, rule) if rule else each for each, rule in found.items() if rule or not each.minor}
+
+
+async def _rules(tx: Tx, wanted: Collection[tuple[SourceType, str]]) -> dict[tuple[SourceType, str], InForce]:
     # No source is called nothing, so no rule of one is found.
-    sources = [Source(source_type, "") for source_type in SourceType]
-    targets: list[Target] = [target for source in sources for target in targets_of(source, currency)]
-    newest = await store.find_newest(tx, targets, SourceType)
-    found = {source.type: in_force(source, currency, newest.policies, newest.choices) for source in sources}
-    return {source_type: rule for source_type, rule in found.items() if rule}
+    pairs = [(Source(source_type, ""), currency) for source_type, currency in wanted]
+    targets: list[Target] = [target for pair in pairs for target in targets_of(*pair)]
+    newest = await store.find_newest(tx, targets, {source_type for source_type, _ in wanted})
+    found = {pair: in_force(*pair, newest.policies, newest.choices) for pair in pairs}
+    return {(source.type, currency): rule for (source, currency), rule in found.items() if rule}

@@ -42,7 +42,6 @@ def calendar_of(title: str, shown: Iterable[tuple[Event, Sequence[Session]]]) ->
         "VERSION:2.0",
         "PRODID:-//Admit One//Events//EN",
         "CALSCALE:GREGORIAN",
-        "METHOD:PUBLISH",
         f"X-WR-CALNAME:{escaped(title)}",
         *_zones(entries),
         *(line for event, sessions in entries for session in sessions or (None,) for line in _entry(event, session)),
@@ -102,6 +101,8 @@ def _zones(entries: Sequence[tuple[Event, Sequence[Session]]]) -> Iterator[str]:
     for event, sessions in entries:
         for at in (event.starts_at, event.ends_at, *(t for each in sessions for t in (each.starts_at, each.ends_at))):
             years.setdefault(event.time_zone, set()).update(range(at.year - 1, at.year + 2))
+    # A calendar of nothing at all is none (RFC 5545, 3.6): where nothing is on there is a clock that nobody puts.
+    years = years or {"UTC": {1970}}
     for name in sorted(years):
         yield "BEGIN:VTIMEZONE"
         yield f"TZID:{name}"

@@ -7,11 +7,14 @@ from uuid import UUID
 
 import msgspec
 
+from admitone.finance.pricing.api import find_to_pay
+from admitone.finance.sources.api import SourceType
 from admitone.foundation.organizations.api import Settings, get_organization
 from admitone.kernel.commands import command
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import PLATFORM_ORGANIZATION
+from admitone.kernel.money import Money
 from admitone.kernel.scope import Scope
 from admitone.selling.stock.api import Pool, PoolId, find_pools
 from admitone.verticals.events.errors import EventNotFound
@@ -87,7 +90,17 @@ class PublicPage(msgspec.Struct, frozen=True):
     types: tuple[TicketType, ...]
     rules: SalesRules
     organizer: Settings
+    to_pay: Mapping[Money, Money]
+    """By the price of a type, what one of it costs whoever buys it: with the fee, where that comes on top."""
     now: datetime
+
+
+class House(msgspec.Struct, frozen=True):
+    """Whoever puts it on."""
+
+    organizer: Settings
+    is_on: bool
+    """Whether they have events switched on."""
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -106,25 +119,25 @@ async def look_at(tx: Tx, looks: Sequence[Look]) -> list[PublicPage | Refusal]:
     if not events:
         return [EventNotFound() for _ in looks]
     plans = await _planned(tx, events, {})  # Which of its pools are shared is the organiser's business.
-    organizer, is_on = (await get_organization(tx)).settings, await is_open(tx)
+    prices = {Money(kind.price_minor, plan.event.currency) for plan in plans.values() for kind in plan.types}
+    to_pay = await find_to_pay(tx, SourceType.TICKET_ORDER, prices)
+    house = House((await get_organization(tx)).settings, await is_open(tx))
     return [
-        _public(plans[each.event], each.linked, organizer, tx.now, is_on=is_on)
-        if each.event in plans
-        else EventNotFound()
+        _public(plans[each.event], each.linked, house, to_pay, tx.now) if each.event in plans else EventNotFound()
         for each in looks
     ]
 
 
 def _public(
-    plan: Plan, linked: Collection[TicketTypeId], organizer: Settings, now: datetime, *, is_on: bool
+    plan: Plan, linked: Collection[TicketTypeId], house: House, to_pay: Mapping[Money, Money], now: datetime
 ) -> PublicPage:
     types = tuple(
         each
         for each in plan.types
         if each.status is TypeStatus.ON_SALE or (each.status is TypeStatus.HIDDEN and each.id in linked)
     )
-    rules = sales_rules(plan.event, plan.policy, plan.sessions, types, now, is_on=is_on)
-    return PublicPage(plan, types, rules, organizer, now)
+    rules = sales_rules(plan.event, plan.policy, plan.sessions, types, now, is_on=house.is_on)
+    return PublicPage(plan, types, rules, house.organizer, to_pay, now)
 
 
 async def list_offers(tx: Tx, ids: Sequence[EventId]) -> list[Offer]:

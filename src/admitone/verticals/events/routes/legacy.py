@@ -62,7 +62,8 @@ def _converted(request: LegacyFields, onto: AccessPolicy) -> AccessPolicy:
         False if access is PublicAccessMode.OPEN else UNSET,
     )
     policy = onto
-    if invited is not UNSET:
+    # Older words know nothing of lists: what is unlisted is not for the invited, and stays as it is when that is said.
+    if invited not in (UNSET, onto.mode is AccessMode.INVITE_ONLY):
         policy = replace(policy, mode=AccessMode.INVITE_ONLY if invited else AccessMode.PUBLIC)
     if not isinstance(checkin, UnsetType):
         policy = replace(policy, checkin=checkin.checkin(), scanner_required=checkin.scanner_required)

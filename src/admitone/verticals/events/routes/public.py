@@ -323,7 +323,7 @@ class EventPageAnswer(Wire):
             ),
             sessions=[SessionWire.of(each) for each in page.plan.sessions],
             ticket_types=tickets,
-            structured_data=structured_data(event, page.types, words, page.organizer.display_name),
+            structured_data=structured_data(event, page.types, words, page.organizer.display_name, page.to_pay),
         )
 
 
