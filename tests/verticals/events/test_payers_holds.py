@@ -172,13 +172,27 @@ async def test_what_somebody_else_took_meanwhile_is_not_begun_to_pay(office: Off
     assert (await office.find(order), (await office.pool(kind)).free) == (own, 2)
 
 
-async def test_what_costs_nothing_is_not_kept_longer(office: Office):
+async def test_what_costs_nothing_is_not_kept_longer_while_there_is_time(office: Office):
     free = {"name": "Guest list", "priceMinor": 0, "allowZeroPrice": True}
     event, [kind] = await office.on_sale(free)
     order = await office.order(event, (kind, 1))
     before = (await kept(office, order)).expires_at
     await office.begin(order)
     assert (await kept(office, order)).expires_at == before
+
+
+@pytest.mark.covers("FIN-082", "PAY-002")
+async def test_what_costs_nothing_is_not_lost_in_its_last_moment(office: Office):
+    free = {"name": "Guest list", "priceMinor": 0, "allowZeroPrice": True, "supply": {"capacity": 1}}
+    event, [kind] = await office.on_sale(free)
+    order = await office.order(event, (kind, 1))
+    await after(office, 14.99)
+    await office.begin(order)
+    await after(office, 1)
+    other = await office.ask(event, (kind, 1), buyer=await a_person(office.stage.database))
+    assert other.json()["errorCode"] == "SOLD_OUT"
+    await office.work()
+    assert (await office.find(order)).state is OrderState.FULFILLED
 
 
 # -- When nobody pays
