@@ -13,6 +13,7 @@ from admitone.finance.payments.api import GRACE, Checkout, Payment, Status
 from admitone.finance.payments.commands.checkouts import begin
 from admitone.finance.payments.orders import LASTS
 from admitone.finance.sources.api import PaymentId, Source, SourceType
+from admitone.kernel.db import Tx
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.scope import Caller
 from admitone.kernel.words import Language
@@ -120,6 +121,42 @@ async def test_beginning_to_pay_is_seven_statements_more_for_however_many(office
         for many in (checkouts[:1], checkouts[1:-1], last)
     ]
     assert sent[0] == sent[1] == sent[2] + 7
+
+
+@pytest.mark.covers("PAY-002")
+async def test_what_stood_before_and_is_bought_is_kept_like_anything_that_somebody_pays(office: Office):
+    event, [kind] = await office.on_sale()
+    order = await office.order(event, (kind, 2), idempotencyKey="cart")
+    await after(office, 14)
+    bought = await office.buy(event, (kind, 2), idempotencyKey="cart")
+    payment = await office.world.payment(PaymentId.parse(bought["checkout"]["paymentId"]))
+    assert (bought["order"]["orderId"], payment.expires_at - payment.created_at) == (order["orderId"], HOLD)
+    assert (await kept(office, order)).expires_at == payment.expires_at + GRACE
+
+
+@pytest.mark.covers("PAY-002")
+async def test_what_stood_before_and_is_bought_while_it_is_shortened_is_kept_as_long_as_it_can_be_paid(office: Office):
+    event, [kind] = await office.on_sale()
+    order = await office.order(event, (kind, 2), idempotencyKey="cart")
+    own = OrderId.parse(order["orderId"])
+    await after(office, 14)
+    first = await begun(office, order)
+    await given_up(office, first.id)
+    is_shortened, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def shorten(tx: Tx) -> None:
+        await keep_no_longer(tx, [own])
+        is_shortened.set()
+        await goes_on.wait()
+
+    job = asyncio.create_task(office.stage.database.run(office.stage.scope, shorten, patient=True))
+    await is_shortened.wait()
+    buying = asyncio.create_task(office.buy(event, (kind, 2), idempotencyKey="cart"))
+    await asyncio.wait({buying}, timeout=0.5)
+    goes_on.set()
+    bought, _ = await asyncio.gather(buying, job)
+    second = await office.world.payment(PaymentId.parse(bought["checkout"]["paymentId"]))
+    assert (await kept(office, order)).expires_at >= second.expires_at + GRACE
 
 
 def a_placing(event: dict[str, Any], kind: dict[str, Any], key: str) -> Placing:

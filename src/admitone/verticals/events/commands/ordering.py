@@ -89,6 +89,8 @@ class Placing(msgspec.Struct, frozen=True):
     billing: Billing | None = None
     grace: timedelta = timedelta(0)
     """How much longer it is kept than the event says, for whoever pays at once."""
+    own: OrderId = msgspec.field(default_factory=OrderId.new)
+    """Of the order that it becomes. An order with another one stood before."""
 
     @property
     def request_hash(self) -> bytes:
@@ -252,11 +254,10 @@ def _keep(tx: Tx, placing: Placing, known: Known) -> Keep:
         for want, kind in wants
         for pool in kind.pools
     ]
-    order = OrderId.new()
     return Keep(
         placing,
-        HoldId(order.uuid),
-        str(order),
+        HoldId(placing.own.uuid),
+        str(placing.own),
         placing.buyer,
         tuple(portions),
         sales.kept_until(known.events[placing.event], tx.now) + placing.grace,

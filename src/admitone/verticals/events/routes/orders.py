@@ -308,21 +308,22 @@ async def order_and_pay(call: Call, request: BuyRequest) -> BuyAnswer:
     placing = msgspec.structs.replace(await placing_of(call, request), grace=payments.GRACE)
     placed = await call.batch(place, placing, scope=scope)
     order = placed_answer(placed)
-    checkout, refusal = await payments.try_to_pay(call, _checkout(call, request, placed), scope)
+    checkout, refusal = await payments.try_to_pay(call, _checkout(placing, request, placed), scope)
     return BuyAnswer(order=order, checkout=checkout, refusal=refusal)
 
 
-def _checkout(call: Call, request: BuyRequest, order: Order) -> Checkout:
-    """Under the key of the order, so that whoever repeats it begins the same."""
+def _checkout(placing: Placing, request: BuyRequest, order: Order) -> Checkout:
+    """Under the key of the order, so that whoever repeats it begins the same. What stood before may have been paid for
+    and given up, and somebody may be about to keep it no longer: it is kept anew."""
     return Checkout(
-        caller=call.caller,
+        caller=placing.caller,
         source=Source(SourceType.TICKET_ORDER, str(order.id)),
         method=request.method,
         idempotency_key=f"order:{order.id}",
         buyer=order.buyer,
         promo_code=request.promo_code,
         return_url=request.return_url,
-        kept=True,
+        kept=order.id == placing.own,
     )
 
 
