@@ -95,7 +95,7 @@ async def test_a_crowd_for_forty_places_has_forty_and_every_refusal_is_true(
             "organizationId": str(office.stage.organization),
             "eventId": event["eventId"],
             "lines": [{"ticketTypeId": kind["ticketTypeId"], "quantity": quantity}],
-            "idempotencyKey": f"storm-{wave}-{number}",
+            "idempotencyKey": f"a guest of the storm {wave}-{number}",
             "guestEmail": f"guest{wave}.{number}@example.org",
         }
         return client, quantity, await client.post("/api/orders", json=body)
