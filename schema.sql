@@ -2349,8 +2349,7 @@ CREATE TABLE payments.free_claim (
     identity_id uuid NOT NULL,
     taken integer NOT NULL,
     changed_at timestamp with time zone NOT NULL,
-    CONSTRAINT free_claim_guard_key_check CHECK (((length(guard_key) >= 1) AND (length(guard_key) <= 200))),
-    CONSTRAINT free_claim_taken_check CHECK ((taken >= 0))
+    CONSTRAINT free_claim_guard_key_check CHECK (((length(guard_key) >= 1) AND (length(guard_key) <= 200)))
 );
 ALTER TABLE ONLY payments.free_claim FORCE ROW LEVEL SECURITY;
 ALTER TABLE payments.free_claim OWNER TO admitone_owner;
@@ -3579,6 +3578,10 @@ ALTER TABLE ONLY payments.account
 -- Name: free_claim free_claim_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
 ALTER TABLE ONLY payments.free_claim
     ADD CONSTRAINT free_claim_pkey PRIMARY KEY (organization_id, guard_key, identity_id);
+
+-- Name: free_claim free_claim_taken_check; Type: CHECK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.free_claim
+    ADD CONSTRAINT free_claim_taken_check CHECK ((taken >= 0)) NOT VALID;
 
 -- Name: free_taking free_taking_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
 ALTER TABLE ONLY payments.free_taking

@@ -14,10 +14,9 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from admitone.finance.gateways.api import Method
 from admitone.finance.payments import api as payments
-from admitone.finance.payments.api import Checkout, CheckoutAnswer, Payment, Status, WhyNotPaid
-from admitone.finance.sources.api import PaymentId, Source, SourceType
+from admitone.finance.payments.api import Payment, Status
+from admitone.finance.sources.api import PaymentId, SourceType
 from admitone.foundation.identity.api import Guest, InvalidEmail, find_guest, make_guests, normalise_email
 from admitone.kernel.contracts import (
     Audience,
@@ -30,13 +29,12 @@ from admitone.kernel.contracts import (
     Minor,
     Page,
     PageRequest,
-    ShortText,
     Wire,
     page_of,
 )
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal, Unauthenticated
-from admitone.kernel.figures import CHECKOUT_PER_ADDRESS, MINUTE
+from admitone.kernel.figures import MINUTE
 from admitone.kernel.idempotency import KeyReused
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.limits import Limit, Per
@@ -60,14 +58,12 @@ MOST_LINES: Final = 20
 ORDERS_PER_PERSON: Final = Limit("orders.per_person", 30, 5 * MINUTE, Per.IDENTITY)
 ORDERS_PER_ADDRESS: Final = Limit("orders.per_address", 120, 5 * MINUTE, Per.ADDRESS)
 LIMITS: Final = (ORDERS_PER_PERSON, ORDERS_PER_ADDRESS)
-BUYING: Final = (*LIMITS, CHECKOUT_PER_ADDRESS)
 LAST: Final = UUID(int=2**128 - 1)
 LEAST_GUEST_KEY: Final = 22
 """Characters, as many as 128 random bits have in base64."""
 
 Quantity = Annotated[int, Meta(ge=1, le=100)]
 Email = Annotated[str, Meta(min_length=3, max_length=254)]
-Address = Annotated[str, Meta(pattern=r"^https?://[^\s<>\"]+$(?!\n)", max_length=2000)]
 Token = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
@@ -195,7 +191,7 @@ REFUSES: Final = (
 )
 
 
-def _guards(request: OrderRequest) -> tuple[str, ...]:
+def guards_of(request: OrderRequest) -> tuple[str, ...]:
     return (f"event:{request.event_id}", f"organization:{request.organization_id}")
 
 
@@ -212,7 +208,7 @@ place_order = Contract(
     audience=Audience.PUBLIC,
     recognizes=True,
     stoppable=True,
-    guards=_guards,
+    guards=guards_of,
     limits=LIMITS,
     repeats="a key places one order of one person, for ever; a guest's is a random one of 22 characters or more",
     order_key="none",
@@ -226,10 +222,10 @@ place_order = Contract(
 
 @place_order.serves
 async def order_tickets(call: Call, request: OrderRequest) -> OrderAnswer:
-    return placed_answer(await _place(call, request, _placing(call, request)))
+    return placed_answer(await place_for(call, request, placing_of(call, request)))
 
 
-def _placing(call: Call, request: OrderRequest) -> Placing:
+def placing_of(call: Call, request: OrderRequest) -> Placing:
     return Placing(
         caller=call.caller,
         event=request.event_id,
@@ -244,7 +240,7 @@ def _placing(call: Call, request: OrderRequest) -> Placing:
     )
 
 
-async def _place(call: Call, request: OrderRequest, placing: Placing) -> Order:
+async def place_for(call: Call, request: OrderRequest, placing: Placing) -> Order:
     """Of a guest who may not order nothing is written."""
     scope = Scope(request.organization_id)
     if placing.is_guest:
@@ -279,85 +275,6 @@ async def _placed_before(call: Call, placing: Placing, email: str, scope: Scope,
     if order.request_hash != placing.request_hash:
         raise KeyReused
     return order
-
-
-# -- In one step
-
-
-class BuyRequest(OrderRequest):
-    """An order, and how it is paid."""
-
-    method: Method = Method.CARD
-    promo_code: ShortText | None = None
-    return_url: Address | None = None
-
-
-class BuyAnswer(Wire):
-    order: OrderAnswer
-    checkout: CheckoutAnswer | None
-    refusal: WhyNotPaid | None
-    """Why it cannot be paid yet: the order stands, and another try may."""
-
-
-buy_tickets = Contract(
-    id="EVT.BUY",
-    version="1.0.0",
-    owner="events",
-    consumers=("web", "mobile"),
-    summary="Order tickets and begin to pay for them, in one step.",
-    post="/api/orders/buy",
-    takes=BuyRequest,
-    gives=BuyAnswer,
-    refuses=REFUSES,
-    audience=Audience.PUBLIC,
-    recognizes=True,
-    stoppable=True,
-    guards=_guards,
-    limits=BUYING,
-    repeats="a key places one order of one person and begins its payment, for ever; a guest's is a random one of 22 "
-    "characters or more",
-    order_key="none",
-    examples=(
-        Example(
-            "No such event",
-            takes=BuyRequest(
-                organization_id=SOME_ORGANIZATION,
-                event_id=SOME_EVENT,
-                lines=A_REQUEST.lines,
-                idempotency_key="order:0198c9a4",
-            ),
-            refuses=errors.EventNotFound(),
-        ),
-    ),
-)
-
-
-@buy_tickets.serves
-async def order_and_pay(call: Call, request: BuyRequest) -> BuyAnswer:
-    """Two transactions, so that nobody waits for the stock while somebody's payment is written. It is kept for as long
-    as it can be paid from the start; if it cannot be paid now, or we are cut off, the order stands all the same."""
-    placing = msgspec.structs.replace(_placing(call, request), grace=payments.GRACE)
-    placed = await _place(call, request, placing)
-    order = placed_answer(placed)
-    checkout, refusal = await payments.try_to_pay(
-        call, _checkout(placing, request, placed), Scope(request.organization_id)
-    )
-    return BuyAnswer(order=order, checkout=checkout, refusal=refusal)
-
-
-def _checkout(placing: Placing, request: BuyRequest, order: Order) -> Checkout:
-    """Under the key of the order, so that whoever repeats it begins the same. What stood before may have been paid for
-    and given up, and somebody may be about to keep it no longer: it is kept anew."""
-    return Checkout(
-        caller=placing.caller,
-        source=Source(SourceType.TICKET_ORDER, str(order.id)),
-        method=request.method,
-        idempotency_key=f"order:{order.id}",
-        buyer=order.buyer,
-        promo_code=request.promo_code,
-        return_url=request.return_url,
-        kept=order.id == placing.own,
-    )
 
 
 class OwnRequest(Wire):
@@ -514,4 +431,4 @@ async def own_order(call: Call, order: OrderId) -> Order:
     return found
 
 
-CONTRACTS: Final = (place_order, buy_tickets, show_order, list_orders, give_up)
+CONTRACTS: Final = (place_order, show_order, list_orders, give_up)
