@@ -2358,11 +2358,24 @@ CREATE TABLE payments.free_claim (
     identity_id uuid NOT NULL,
     taken integer NOT NULL,
     changed_at timestamp with time zone NOT NULL,
-    CONSTRAINT free_claim_guard_key_check CHECK (((length(guard_key) >= 1) AND (length(guard_key) <= 200))),
-    CONSTRAINT free_claim_taken_check CHECK (((taken >= 0) AND (taken <= 1000)))
+    CONSTRAINT free_claim_guard_key_check CHECK (((length(guard_key) >= 1) AND (length(guard_key) <= 200)))
 );
 ALTER TABLE ONLY payments.free_claim FORCE ROW LEVEL SECURITY;
 ALTER TABLE payments.free_claim OWNER TO admitone_owner;
+
+-- Name: free_taking; Type: TABLE; Schema: payments; Owner: admitone_owner
+CREATE TABLE payments.free_taking (
+    organization_id uuid NOT NULL,
+    payment_id uuid NOT NULL,
+    guard_key text NOT NULL,
+    identity_id uuid NOT NULL,
+    quantity integer NOT NULL,
+    given_back_at timestamp with time zone,
+    CONSTRAINT free_taking_guard_key_check CHECK (((length(guard_key) >= 1) AND (length(guard_key) <= 200))),
+    CONSTRAINT free_taking_quantity_check CHECK ((quantity > 0))
+);
+ALTER TABLE ONLY payments.free_taking FORCE ROW LEVEL SECURITY;
+ALTER TABLE payments.free_taking OWNER TO admitone_owner;
 
 -- Name: gateway_intent; Type: TABLE; Schema: payments; Owner: admitone_owner
 CREATE TABLE payments.gateway_intent (
@@ -3579,6 +3592,14 @@ ALTER TABLE ONLY payments.account
 ALTER TABLE ONLY payments.free_claim
     ADD CONSTRAINT free_claim_pkey PRIMARY KEY (organization_id, guard_key, identity_id);
 
+-- Name: free_claim free_claim_taken_check; Type: CHECK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.free_claim
+    ADD CONSTRAINT free_claim_taken_check CHECK ((taken >= 0)) NOT VALID;
+
+-- Name: free_taking free_taking_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.free_taking
+    ADD CONSTRAINT free_taking_pkey PRIMARY KEY (organization_id, payment_id, guard_key);
+
 -- Name: gateway_intent gateway_intent_pkey; Type: CONSTRAINT; Schema: payments; Owner: admitone_owner
 ALTER TABLE ONLY payments.gateway_intent
     ADD CONSTRAINT gateway_intent_pkey PRIMARY KEY (organization_id, id);
@@ -4023,6 +4044,9 @@ CREATE INDEX invitation_by_age ON organizations.invitation USING btree (expires_
 -- Name: invitation_pending; Type: INDEX; Schema: organizations; Owner: admitone_owner
 CREATE UNIQUE INDEX invitation_pending ON organizations.invitation USING btree (organization_id, email_hash) WHERE (state = 'PENDING'::text);
 
+-- Name: free_taking_given_back; Type: INDEX; Schema: payments; Owner: admitone_owner
+CREATE INDEX free_taking_given_back ON payments.free_taking USING btree (organization_id, guard_key, identity_id) WHERE (given_back_at IS NOT NULL);
+
 -- Name: gateway_intent_of_payment; Type: INDEX; Schema: payments; Owner: admitone_owner
 CREATE INDEX gateway_intent_of_payment ON payments.gateway_intent USING btree (organization_id, payment_id);
 
@@ -4380,6 +4404,10 @@ ALTER TABLE ONLY payments.account
 -- Name: free_claim free_claim_organization_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
 ALTER TABLE ONLY payments.free_claim
     ADD CONSTRAINT free_claim_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES kernel.tenant(id);
+
+-- Name: free_taking free_taking_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
+ALTER TABLE ONLY payments.free_taking
+    ADD CONSTRAINT free_taking_organization_id_payment_id_fkey FOREIGN KEY (organization_id, payment_id) REFERENCES payments.payment(organization_id, id);
 
 -- Name: gateway_intent gateway_intent_organization_id_payment_id_fkey; Type: FK CONSTRAINT; Schema: payments; Owner: admitone_owner
 ALTER TABLE ONLY payments.gateway_intent
@@ -5191,6 +5219,9 @@ CREATE POLICY app_own ON payments.account TO admitone_app USING ((organization_i
 -- Name: free_claim app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
 CREATE POLICY app_own ON payments.free_claim TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
+-- Name: free_taking app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
+CREATE POLICY app_own ON payments.free_taking TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
+
 -- Name: gateway_intent app_own; Type: POLICY; Schema: payments; Owner: admitone_owner
 CREATE POLICY app_own ON payments.gateway_intent TO admitone_app USING ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid)) WITH CHECK ((organization_id = (NULLIF(current_setting('app.organization_id'::text, true), ''::text))::uuid));
 
@@ -5214,6 +5245,9 @@ CREATE POLICY buyer_own ON payments.payment FOR SELECT TO admitone_buyer USING (
 
 -- Name: free_claim; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
 ALTER TABLE payments.free_claim ENABLE ROW LEVEL SECURITY;
+
+-- Name: free_taking; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
+ALTER TABLE payments.free_taking ENABLE ROW LEVEL SECURITY;
 
 -- Name: gateway_intent; Type: ROW SECURITY; Schema: payments; Owner: admitone_owner
 ALTER TABLE payments.gateway_intent ENABLE ROW LEVEL SECURITY;
@@ -6433,6 +6467,12 @@ GRANT UPDATE(taken) ON TABLE payments.free_claim TO admitone_app;
 
 -- Name: COLUMN free_claim.changed_at; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT UPDATE(changed_at) ON TABLE payments.free_claim TO admitone_app;
+
+-- Name: TABLE free_taking; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT SELECT,INSERT ON TABLE payments.free_taking TO admitone_app;
+
+-- Name: COLUMN free_taking.given_back_at; Type: ACL; Schema: payments; Owner: admitone_owner
+GRANT UPDATE(given_back_at) ON TABLE payments.free_taking TO admitone_app;
 
 -- Name: TABLE gateway_intent; Type: ACL; Schema: payments; Owner: admitone_owner
 GRANT SELECT,INSERT ON TABLE payments.gateway_intent TO admitone_app;

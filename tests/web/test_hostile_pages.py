@@ -6,6 +6,7 @@ The attempts are made from the contracts themselves, so a page that is added is 
 
 import itertools
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import asyncpg
 import httpx
@@ -170,7 +171,7 @@ async def test_what_is_typed_at_a_checkout_is_text_also_when_it_comes_back_by_a_
     [kind] = event["ticketTypes"]
     path = f"/e/{event['eventId']}/tickets?ticketTypeId={kind['ticketTypeId']}&quantity=1"
     typed = {"asGuest": "yes", "guestEmail": "not an address", "billingName": "Ana", name: EVIL[:40]}
-    form = {"ticketTypeId": kind["ticketTypeId"], "quantity": "1", "idempotencyKey": "web:attack", **typed}
+    form = {"ticketTypeId": kind["ticketTypeId"], "quantity": "1", "idempotencyKey": f"web:{uuid4()}", **typed}
     refused = await stage.site.post(path, data=form, headers={"sec-fetch-site": "same-origin"})
     assert refused.status_code == 422
     left = await stage.site.post(path, data=form | {"then": "sign-in"}, headers={"sec-fetch-site": "same-origin"})

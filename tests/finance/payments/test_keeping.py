@@ -57,15 +57,28 @@ async def test_what_is_over_by_then_is_not_begun(world: World):
         await world.begin(late)
 
 
-async def test_what_costs_nothing_and_what_is_kept_already_is_not_asked_for(world: World):
-    free = world.shop.sells(
-        world.buyer.identity, 0, expires_at=soon(1), payable_until=soon(60), guards=(Guard("seat"),)
-    )
-    await world.begin(free, counted=True)
+async def test_what_is_kept_already_is_not_asked_for(world: World):
     placed = world.shop.sells(world.buyer.identity, 5000, expires_at=soon(20), payable_until=soon(60))
     begun = await world.begin(placed, kept=True)
     assert begun.payment.expires_at < soon(18), "within what it is kept for"
     assert world.shop.kept == []
+
+
+@pytest.mark.covers("FIN-082", "PAY-002")
+async def test_what_costs_nothing_is_kept_until_it_is_handed_over(world: World):
+    free = {"expires_at": soon(0.01), "guards": (Guard("seat"),)}
+    source, gone, never = (
+        world.shop.sells(world.buyer.identity, 0, payable_until=until, **free)
+        for until in (soon(60), soon(60), soon(1))
+    )
+    world.shop.over[gone] = OfferEnded()
+    for over in (gone, never):
+        with pytest.raises(OfferEnded):
+            await world.begin(over, counted=True)
+    begun = await world.begin(source, counted=True)
+    assert begun.payment.applied, "what was not begun took nothing"
+    assert [each.source for each in world.shop.kept] == [gone, source]
+    assert world.shop.kept[-1].until == begun.payment.created_at + GRACE
 
 
 async def test_who_waits_for_a_row_of_the_shop_waits_alone(world: World, monkeypatch: pytest.MonkeyPatch):

@@ -8,6 +8,7 @@ import asyncpg
 import pytest
 
 from admitone.finance.payments.api import Payment
+from admitone.finance.payments.errors import FreeLimitReached
 from admitone.finance.payments.facts import (
     ChargebackLost,
     ChargebackWon,
@@ -18,7 +19,8 @@ from admitone.finance.payments.facts import (
 from admitone.finance.refunds.api import Reason, RefundId, Request, request_refunds
 from admitone.finance.sales.rebuilding import rebuild
 from admitone.finance.sources.api import PaymentId, Source, SourceType
-from admitone.finance.sources.port import Line
+from admitone.finance.sources.port import Guard, Line
+from admitone.kernel import failpoints
 from admitone.kernel.authority import FeatureDisabled
 from admitone.kernel.db import Tx
 from admitone.kernel.ids import uuid7
@@ -34,6 +36,10 @@ from tests.selling.fulfilment.booth import Booth, notes_of, operation_of, refund
 TWO_LINES = (Line("adult", "Adults", 2000, 3), Line("child", "Children", 1000, 3))
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 STEPS = (LEDGER_STEP, "ISSUE_TICKETS", "APPLY_PROMO_REDEMPTION", "NOTIFY")
+
+
+class PowerCut(Exception):
+    """Whatever was under way is gone; what was committed is not."""
 
 
 async def source_of(world: World, payment: PaymentId) -> Source:
@@ -291,6 +297,35 @@ async def test_what_cost_nothing_and_cannot_be_delivered_gives_nothing_back(worl
     assert (operation.state, operation.refund_id) == (State.RETURNED, None)
     assert not await refunds_of(world, payment)
     assert not await tickets_of(world, payment)
+
+
+@pytest.mark.covers("FIN-082", "FUL-005")
+@pytest.mark.parametrize("point", ["fulfilment.given_back", "fulfilment.recorded", "commit.before"])
+async def test_what_cost_nothing_and_was_not_delivered_may_be_had_once_more_and_once_only(
+    world: World, booth: Booth, point: str
+):
+    def sells() -> Source:
+        return world.shop.sells(world.buyer.identity, 0, guards=(Guard("show-1 standing", 2, most=3),))
+
+    def cut() -> None:
+        raise PowerCut
+
+    lost, source = (await world.begin(sells(), counted=True)).payment, sells()
+    booth.out_of.add(lost.source)
+    with pytest.raises(FreeLimitReached):
+        await world.begin(source, counted=True)
+    with failpoints.armed(point, cut), pytest.raises(PowerCut):
+        await tell(world, PaymentSucceeded, lost.id)
+    with pytest.raises(FreeLimitReached):
+        await world.begin(source, counted=True)
+    for _ in range(3):
+        await tell(world, PaymentSucceeded, lost.id, lost.id)
+    had = (await world.begin(source, counted=True)).payment
+    for _ in range(2):
+        await tell(world, PaymentSucceeded, had.id, lost.id)
+    assert len(await tickets_of(world, had.id)) == 1
+    with pytest.raises(FreeLimitReached):
+        await world.begin(sells(), counted=True)
 
 
 async def test_money_that_is_on_its_way_back_already_is_not_given_back_twice(world: World, booth: Booth):

@@ -12,6 +12,7 @@ from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 import httpx
 
@@ -93,7 +94,7 @@ class Office:
             "organizationId": str(self.stage.organization),
             "eventId": event["eventId"],
             "lines": lines,
-            "idempotencyKey": f"order-{next(KEYS)}",
+            "idempotencyKey": str(uuid4()) if guest else f"order-{next(KEYS)}",
             **({"guestEmail": guest} if guest else {}),
             **more,
         }

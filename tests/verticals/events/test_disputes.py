@@ -1,5 +1,6 @@
 """A bank asks for the money of tickets back: they are held until it has decided, and it is told what we know."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -24,7 +25,8 @@ from admitone.finance.disputes.model import DisputeId
 from admitone.finance.disputes.queries import find_said
 from admitone.finance.payments.api import Status as PaymentStatus
 from admitone.kernel.db import Tx
-from admitone.verticals.events.model import TicketStatus
+from admitone.verticals.events.model import OrderState, TicketStatus
+from tests.foundation.organizations.clubs import facts_of
 from tests.verticals.events.office import Office
 from tests.verticals.events.test_returning import give_back, standing
 
@@ -95,6 +97,30 @@ async def test_what_was_refunded_before_stays_so_when_the_rest_is_won(office: Of
     await office.settle(payment, "win")
     assert await standing(office, order) == [A, R]
     assert (await office.pool(kind)).sold == 1
+
+
+@pytest.mark.covers("FIN-073", "FIN-074", "FUL-010")
+@pytest.mark.parametrize("end", ["win", "lose"])
+async def test_what_a_bank_asks_back_before_anything_was_issued_ends_with_the_dispute(office: Office, end: str):
+    event, [kind] = await office.on_sale()
+    order = await office.order(event, (kind, 2))
+    payment = await office.begin(order)
+    charge = (await office.world.payment(payment)).charge_id
+    for deed in ("pay", "dispute"):
+        office.world.simulator.act(deed, charge)
+        await office.world.clerk.ask(office.stage.organization, payment, office.buyer.caller)
+    await office.work()
+    assert ((await office.find(order)).state, await office.rights(order)) == (OrderState.OPEN, [])
+    await office.settle(payment, end)
+    returned = await facts_of(office.stage.superuser, office.stage.organization, "order.returned")
+    if end == "win":
+        assert ((await office.find(order)).state, len(await office.rights(order))) == (OrderState.FULFILLED, 2)
+        assert returned == []
+    else:
+        assert ((await office.find(order)).state, await office.rights(order)) == (OrderState.RETURNED, [])
+        assert ((await office.pool(kind)).held, (await office.pool(kind)).sold) == (0, 0), "anybody's"
+        assert [json.loads(each["payload"])["reason"] for each in returned] == ["CHARGEBACK_LOST"]
+        assert await office.letters(office.buyer.email) == ["order_returned"]
 
 
 @pytest.mark.covers("FIN-070", "FIN-074")

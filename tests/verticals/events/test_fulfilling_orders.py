@@ -201,6 +201,41 @@ async def test_money_for_a_place_that_went_to_another_meanwhile_goes_back(office
     assert letter.template == "order_returned"
 
 
+@pytest.mark.covers("FIN-082")
+@pytest.mark.parametrize("reason", ["SOLD_OUT", "TYPE_MOVED"])
+async def test_what_was_free_and_is_not_handed_over_may_be_had_when_there_is_some(office: Office, reason: str):
+    free = {"priceMinor": 0, "allowZeroPrice": True, "supply": {"capacity": 1}}
+    event, [kind] = await office.on_sale(free)
+    order = await office.order(event, (kind, 1))
+    payment = await office.begin(order)
+    own = await office.find(order)
+    late = own.expires_at + timedelta(seconds=1)
+    other = stock.HoldId.new()
+    if reason == "SOLD_OUT":
+        person = (await a_person(office.stage.database)).identity
+        portion = stock.Portion(stock.PoolId.parse(kind["pool"]["poolId"]), kind["ticketTypeId"], 1)
+        keep = stock.Keep(None, other, "another", person, (portion,), late + timedelta(hours=9))
+        [held] = await office.at(late, stock.keep, [keep])
+        assert isinstance(held, stock.Hold), held
+    else:
+        await office.at(late, expire_all, office, order)
+        house = {"label": "House", "capacity": 1, "idempotencyKey": "house"}
+        event = office.stage.fine(await office.stage.ask("POST", f"/{event['eventId']}/pools", house), 201)
+        shared = [event["sharedPools"][0]["pool"]["poolId"]]
+        office.stage.fine(await office.stage.revise(event, kind, allowZeroPrice=True, sharedPools=shared))
+        over = "UPDATE events.ticket_order SET expires_at = now() WHERE organization_id = $1"
+        await office.stage.superuser.execute(over, office.stage.organization.uuid)
+    await office.work()
+    operation = await operation_of(office, payment)
+    assert (operation.state, operation.reason) == (State.RETURNED, reason)
+    if reason == "SOLD_OUT":
+        await office.stage.database.run(office.stage.scope, lambda tx: stock.release(tx, [stock.Release(other, other)]))
+    again = await office.order(event, (kind, 1))
+    await office.begin(again)
+    await office.work()
+    assert (await office.find(again)).state is OrderState.FULFILLED
+
+
 async def test_money_that_comes_late_has_its_tickets_if_there_are_any(office: Office):
     event, [kind] = await office.on_sale({"supply": {"capacity": 3}})
     order = await office.order(event, (kind, 2))

@@ -3,6 +3,7 @@
 import re
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -252,16 +253,16 @@ async def test_a_guest_who_passes_on_everything_is_not_whoever_has_it_then(offic
 
 
 async def test_a_key_that_guest_and_user_both_took_keeps_no_ticket_from_following(office: Office):
-    user = await a_person(office.stage.database, email=an_address())
+    user, same = await a_person(office.stage.database, email=an_address()), str(uuid4())
     event, [kind] = await office.on_sale()
-    mine = await office.order(event, (kind, 1), buyer=user, idempotencyKey="same")
-    guests = await office.order(event, (kind, 1), guest=user.email, idempotencyKey="same")
+    mine = await office.order(event, (kind, 1), buyer=user, idempotencyKey=same)
+    guests = await office.order(event, (kind, 1), guest=user.email, idempotencyKey=same)
     payment = await office.pay(guests, guest=True)
     await proves(office, user)
     assert (await office.find(guests)).buyer == user.identity
     await gives_back(office, guests, payment, 1)
     assert [each.status for each in await office.tickets(guests)] == [TicketStatus.REFUNDED]
-    again = await office.order(event, (kind, 1), buyer=user, idempotencyKey="same")
+    again = await office.order(event, (kind, 1), buyer=user, idempotencyKey=same)
     assert again["orderId"] == mine["orderId"], "the user's key is the user's order"
 
 

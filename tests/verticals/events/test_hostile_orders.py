@@ -1,20 +1,27 @@
 """Orders of people who try: nobody has more than they may, and nobody else is hurt by the trying."""
 
 import asyncio
+from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from admitone.finance.pricing.port import PROMOTIONS
 from admitone.foundation.identity.api import find_guest
+from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.idempotency import KeyReused
 from admitone.kernel.scope import PeopleScope
+from admitone.kernel.transactions import Transaction
 from admitone.kernel.words import Language
 from admitone.selling.stock import api as stock
 from admitone.verticals.events.commands.ordering import Placing, Want, place
 from admitone.verticals.events.model import EventId, Order, TicketTypeId
+from admitone.verticals.events.port import INVITES, Invited
+from admitone.verticals.events.store import orders
 from tests.finance.payments.test_free_checkout import HalfOrAll
 from tests.mails import an_address
 from tests.people import a_person
@@ -93,12 +100,12 @@ async def test_under_a_key_another_wish_is_never_answered_with_the_refusal_of_th
 
 async def test_a_key_is_everybodys_own(office: Office):
     event, [kind] = await office.on_sale()
-    friend = await a_person(office.stage.database)
+    friend, mine = await a_person(office.stage.database), str(uuid4())
     answers = await asyncio.gather(
-        office.ask(event, (kind, 1), idempotencyKey="mine"),
-        office.ask(event, (kind, 1), idempotencyKey="mine", buyer=friend),
-        office.ask(event, (kind, 1), idempotencyKey="mine", guest="somebody@example.org"),
-        office.ask(event, (kind, 1), idempotencyKey="mine", guest="Somebody@EXAMPLE.org"),
+        office.ask(event, (kind, 1), idempotencyKey=mine),
+        office.ask(event, (kind, 1), idempotencyKey=mine, buyer=friend),
+        office.ask(event, (kind, 1), idempotencyKey=mine, guest="somebody@example.org"),
+        office.ask(event, (kind, 1), idempotencyKey=mine, guest="Somebody@EXAMPLE.org"),
     )
     orders = [office.stage.fine(each)["orderId"] for each in answers]
     assert len({*orders[:3]}) == 3
@@ -303,7 +310,7 @@ async def test_a_promotion_gives_away_no_more_than_a_price_of_nothing_would(offi
 async def test_of_a_guest_who_may_not_order_nothing_is_written(office: Office):
     event, [kind] = await office.on_sale(about={"leastAge": 18})
     newcomer, regular = an_address(), an_address()
-    key = {"guest": regular, "idempotencyKey": "before"}
+    key = {"guest": regular, "idempotencyKey": str(uuid4())}
     before = await office.order(event, (kind, 1), ageConfirmed=True, **key)
     missing = dict(kind, ticketTypeId=str(TicketTypeId.new()))
     for asked in (office.ask(event, (kind, 1), guest=newcomer), office.ask(event, (missing, 1), guest=newcomer)):
@@ -316,3 +323,78 @@ async def test_of_a_guest_who_may_not_order_nothing_is_written(office: Office):
     assert await database.read(PeopleScope("test"), find_guest, regular) is not None
     again = await office.order(event, (kind, 1), ageConfirmed=True, **key)
     assert again["orderId"] == before["orderId"], "what they ordered stands, and is shown"
+    other = await office.ask(event, (kind, 2), ageConfirmed=True, **key)
+    assert other.json()["errorCode"] == "IDEMPOTENCY_KEY_REUSED"
+
+
+class Door:
+    """Lets in whoever has the word, and remembers whom it was asked about."""
+
+    def __init__(self) -> None:
+        self.asked: list[Invited] = []
+
+    async def admit(self, tx: Tx, asked: Sequence[Invited]) -> list[bool]:
+        self.asked += asked
+        return [each.token == "sesame" for each in asked]
+
+
+@pytest.mark.covers("EVT-014")
+async def test_of_a_guest_who_was_not_invited_nothing_is_written(office: Office):
+    event, [kind] = await office.on_sale()
+    policy = {"mode": "INVITE_ONLY", "guestCheckoutAllowed": True, "version": 1}
+    office.stage.fine(await office.stage.rule(event, **policy))
+    newcomer, database = an_address(), office.stage.database
+    for path in ("", "/buy"):
+        for token in ({}, {"inviteToken": "made-up"}):
+            refused = await office.ask(event, (kind, 1), guest=newcomer, path=path, **token)
+            assert (refused.status_code, refused.json()["errorCode"]) == (403, "INVITE_REQUIRED")
+    assert await database.read(PeopleScope("test"), find_guest, newcomer) is None
+    with INVITES.wired(door := Door()):
+        assert (await office.ask(event, (kind, 1), guest=newcomer, inviteToken="open")).status_code == 403
+        assert await database.read(PeopleScope("test"), find_guest, newcomer) is None
+        order = await office.order(event, (kind, 1), guest=newcomer, inviteToken="sesame")
+    guest = await database.read(PeopleScope("test"), find_guest, newcomer)
+    assert (await office.find(order)).buyer == guest == door.asked[-1].buyer
+    assert guest not in [each.buyer for each in door.asked[:-1]], "by the word alone, before"
+
+
+@pytest.mark.covers("EVT-014")
+@pytest.mark.parametrize("path", ["", "/buy"])
+async def test_a_guests_key_is_one_that_nobody_guesses(office: Office, path: str):
+    event, [kind] = await office.on_sale()
+    newcomer = an_address()
+    for key in ("cart-17", "k" * 21):
+        refused = await office.ask(event, (kind, 1), guest=newcomer, idempotencyKey=key, path=path)
+        assert (refused.status_code, refused.json()["errorCode"]) == (422, "GUEST_KEY_TOO_SHORT")
+        assert refused.json()["nextStep"], "and what to do"
+        assert (await office.ask(event, (kind, 1), idempotencyKey=key, path=path)).status_code == 200, "signed in"
+    assert await office.stage.database.read(PeopleScope("test"), find_guest, newcomer) is None
+    assert (await office.ask(event, (kind, 1), guest=newcomer, idempotencyKey="k" * 22, path=path)).status_code == 200
+
+
+@pytest.mark.covers("EVT-014")
+async def test_a_refusal_costs_the_same_whether_or_not_somebody_ordered_as_a_guest(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+):
+    """So that no clock tells whose address is known."""
+    event, [kind] = await office.on_sale()
+    regular = an_address()
+    await office.order(event, (kind, 1), guest=regular)
+    made_up = dict(event, eventId=str(EventId.new()))
+    sent: list[str] = []
+    fetch = Transaction.fetch
+
+    async def counted(self: Transaction, sql: str, *values: Any) -> Any:
+        sent.append(sql)
+        return await fetch(self, sql, *values)
+
+    async def costs(guest: str) -> Counter[str]:
+        sent.clear()
+        refused = await office.ask(made_up, (kind, 1), guest=guest)
+        assert refused.json()["errorCode"] == "EVENT_NOT_FOUND"
+        return Counter(sent)
+
+    monkeypatch.setattr(Transaction, "fetch", counted)
+    known, unknown = await costs(regular), await costs(an_address())
+    assert known == unknown
+    assert orders.FIND_BY_KEYS in known

@@ -156,4 +156,4 @@ async def told_again(office: Office, payment: PaymentId) -> None:
         currency=own.currency,
     )
     told = Delivered(uuid7(), office.stage.organization, fact, Caller(), "again", None, 1, own.created_at)
-    await office.stage.database.run(office.stage.scope, lambda tx: return_unissued.work(tx, [told]))
+    await office.stage.database.run(office.stage.scope, lambda tx: return_unissued(tx, [told]))

@@ -13,6 +13,7 @@ from admitone.finance.payments.api import GRACE, Checkout, Payment, Status
 from admitone.finance.payments.commands.checkouts import begin
 from admitone.finance.payments.orders import LASTS
 from admitone.finance.sources.api import PaymentId, Source, SourceType
+from admitone.kernel.db import Tx
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.scope import Caller
 from admitone.kernel.words import Language
@@ -122,6 +123,42 @@ async def test_beginning_to_pay_is_seven_statements_more_for_however_many(office
     assert sent[0] == sent[1] == sent[2] + 7
 
 
+@pytest.mark.covers("PAY-002")
+async def test_what_stood_before_and_is_bought_is_kept_like_anything_that_somebody_pays(office: Office):
+    event, [kind] = await office.on_sale()
+    order = await office.order(event, (kind, 2), idempotencyKey="cart")
+    await after(office, 14)
+    bought = await office.buy(event, (kind, 2), idempotencyKey="cart")
+    payment = await office.world.payment(PaymentId.parse(bought["checkout"]["paymentId"]))
+    assert (bought["order"]["orderId"], payment.expires_at - payment.created_at) == (order["orderId"], HOLD)
+    assert (await kept(office, order)).expires_at == payment.expires_at + GRACE
+
+
+@pytest.mark.covers("PAY-002")
+async def test_what_stood_before_and_is_bought_while_it_is_shortened_is_kept_as_long_as_it_can_be_paid(office: Office):
+    event, [kind] = await office.on_sale()
+    order = await office.order(event, (kind, 2), idempotencyKey="cart")
+    own = OrderId.parse(order["orderId"])
+    await after(office, 14)
+    first = await begun(office, order)
+    await given_up(office, first.id)
+    is_shortened, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def shorten(tx: Tx) -> None:
+        await keep_no_longer(tx, [own])
+        is_shortened.set()
+        await goes_on.wait()
+
+    job = asyncio.create_task(office.stage.database.run(office.stage.scope, shorten, patient=True))
+    await is_shortened.wait()
+    buying = asyncio.create_task(office.buy(event, (kind, 2), idempotencyKey="cart"))
+    await asyncio.wait({buying}, timeout=0.5)
+    goes_on.set()
+    bought, _ = await asyncio.gather(buying, job)
+    second = await office.world.payment(PaymentId.parse(bought["checkout"]["paymentId"]))
+    assert (await kept(office, order)).expires_at >= second.expires_at + GRACE
+
+
 def a_placing(event: dict[str, Any], kind: dict[str, Any], key: str) -> Placing:
     buyer, want = IdentityId.new(), Want(TicketTypeId.parse(kind["ticketTypeId"]), 1)
     own = EventId.parse(event["eventId"])
@@ -172,13 +209,27 @@ async def test_what_somebody_else_took_meanwhile_is_not_begun_to_pay(office: Off
     assert (await office.find(order), (await office.pool(kind)).free) == (own, 2)
 
 
-async def test_what_costs_nothing_is_not_kept_longer(office: Office):
+async def test_what_costs_nothing_is_not_kept_longer_while_there_is_time(office: Office):
     free = {"name": "Guest list", "priceMinor": 0, "allowZeroPrice": True}
     event, [kind] = await office.on_sale(free)
     order = await office.order(event, (kind, 1))
     before = (await kept(office, order)).expires_at
     await office.begin(order)
     assert (await kept(office, order)).expires_at == before
+
+
+@pytest.mark.covers("FIN-082", "PAY-002")
+async def test_what_costs_nothing_is_not_lost_in_its_last_moment(office: Office):
+    free = {"name": "Guest list", "priceMinor": 0, "allowZeroPrice": True, "supply": {"capacity": 1}}
+    event, [kind] = await office.on_sale(free)
+    order = await office.order(event, (kind, 1))
+    await after(office, 14.99)
+    await office.begin(order)
+    await after(office, 1)
+    other = await office.ask(event, (kind, 1), buyer=await a_person(office.stage.database))
+    assert other.json()["errorCode"] == "SOLD_OUT"
+    await office.work()
+    assert (await office.find(order)).state is OrderState.FULFILLED
 
 
 # -- When nobody pays

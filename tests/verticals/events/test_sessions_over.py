@@ -13,7 +13,7 @@ from admitone.kernel.errors import Refusal
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.scope import Caller
 from admitone.kernel.words import Language
-from admitone.verticals.events.commands.ordering import Placing, Want, Wish, consider, place
+from admitone.verticals.events.commands.ordering import Placing, Want, consider, place
 from admitone.verticals.events.model import EventId, OrderState, SessionId, TicketTypeId
 from admitone.verticals.events.policy import Availability, availability
 from admitone.verticals.events.queries import Look, PublicPage, list_offers, look_at
@@ -70,10 +70,9 @@ async def test_a_session_is_sold_until_its_end_on_the_page_in_lists_and_to_whoev
 
     async def ordered(when: datetime) -> list[str]:
         placings = [a_placing(event, each, key=str(when)) for each in kinds]
-        wishes = [Wish(own, each.wants, is_guest=False) for each in placings]
         said = await office.at(when, place, placings)
         refused = [each if isinstance(each, Refusal) else None for each in said]
-        assert await office.at(when, consider, wishes) == refused, "whoever is considered is told the same"
+        assert await office.at(when, consider, placings) == refused, "whoever is considered is told the same"
         return [each.reason if each else "AVAILABLE" for each in refused]
 
     available, over = Availability.AVAILABLE.value, Availability.OVER.value

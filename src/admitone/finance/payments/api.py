@@ -57,6 +57,7 @@ from admitone.finance.payments.store.payments import (
 )
 from admitone.finance.payments.store.references import Belonging, put_refs
 from admitone.finance.payments.store.references import find_refs as find_owners
+from admitone.finance.payments.store.standing import give_back_takings
 from admitone.finance.payments.store.subjects import count_of_subject, find_paid, hold_subjects, list_of_subject
 from admitone.finance.payments.wires import CheckoutAnswer, WhyNotPaid
 
@@ -115,6 +116,7 @@ __all__ = (
     "find_payments",
     "find_statuses",
     "find_through",
+    "give_back_takings",
     "give_up",
     "hold_commissions",
     "hold_subjects",

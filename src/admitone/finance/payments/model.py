@@ -335,7 +335,7 @@ class Checkout(msgspec.Struct, frozen=True):
     counted: bool = False
     """That the limits of what is free were asked."""
     kept: bool = False
-    """That the vertical placed it in this transaction and keeps it for whoever pays: it is not asked to."""
+    """That the vertical placed it for this very call and keeps it for whoever pays: it is not asked to."""
 
 
 class Told(msgspec.Struct, frozen=True):

@@ -68,6 +68,7 @@ MODULE = Module(
         Table("account", TableClass.TENANT),
         Table("risk_hold", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because="who held whom is part of the trail"),
         Table("free_claim", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because="once is once, also next year"),
+        Table("free_taking", TableClass.TENANT, Privacy.PSEUDONYMOUS, kept_because="once is once, also next year"),
         Table("paid_subject", TableClass.TENANT),
         Table("provider_ref", TableClass.REGISTRY),
     ),

@@ -175,7 +175,10 @@ async def _run(tx: Tx, plan: Plan) -> dict[PaymentId, Undeliverable]:
 
 
 async def _give_back(tx: Tx, plan: Plan, undelivered: Mapping[PaymentId, Undeliverable]) -> dict[PaymentId, RefundId]:
-    """All that is left of the money of each (PAY-064), under an id that follows from the payment, so once."""
+    """All that is left of the money of each (PAY-064), under an id that follows from the payment, so once; and of what
+    cost nothing, that it was had (FIN-082)."""
+    free = [each.payment.id for _, bought in plan for each in bought if policy.is_free(each.payment)]
+    await payments.give_back_takings(tx, [each for each in free if each in undelivered])
     requests = [
         Request(
             each.caller,

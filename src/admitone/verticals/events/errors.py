@@ -58,6 +58,13 @@ class SignInToOrder(Unauthenticated):
     code = "UNAUTHENTICATED"
 
 
+class GuestKeyTooShort(Invalid):
+    """Whoever knows the key of a guest's order is shown the order, so it must be one that nobody guesses."""
+
+    code = "GUEST_KEY_TOO_SHORT"
+    next_step = "Send a random one of 22 characters or more, a UUID for instance."
+
+
 class AgeNotConfirmed(Invalid):
     """This event has a minimum age, and you have not said that you have reached it."""
 

@@ -16,13 +16,15 @@ class Invited(msgspec.Struct, frozen=True):
 
     event: EventId
     buyer: IdentityId
+    """Of a guest of whom nothing is written down yet, an id that nobody has: the token alone may tell."""
     ticket_types: tuple[TicketTypeId, ...]
     token: str | None
 
 
 class Invites(Protocol):
     async def admit(self, tx: Tx, asked: Sequence[Invited]) -> Sequence[bool]:
-        """Whether each may buy what they want. Asked of events that are for those who were invited (EVT-010)."""
+        """Whether each may buy what they want. Asked of events that are for those who were invited (EVT-010), and twice
+        of a guest: before they are written down, by who only reads, and when the order is placed."""
         ...
 
 

@@ -1,35 +1,34 @@
 """Orders whose money went back before anything was issued for it.
 
 Promise: nobody who paid is left without a word. An order that is still open when all of its payment has gone back (it
-came too late, or its event was cancelled before its turn) is returned, what was kept for it is free, and its buyer is
-told. One that was delivered is none of these: its tickets follow their rights. Nor is one that another payment pays
-for: what came late of the one takes nothing from the other.
+came too late, its event was cancelled before its turn, or the bank took it) is returned, what was kept for it is free,
+and its buyer is told. One that was delivered is none of these: its tickets follow their rights. Nor is one that another
+payment pays for: what came late of the one takes nothing from the other.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from admitone.finance.payments import api as payments
 from admitone.finance.payments.api import OPEN, PAID, Status
-from admitone.finance.payments.facts import PaymentRefunded
+from admitone.finance.payments.facts import ChargebackLost, PaymentFact, PaymentRefunded
 from admitone.finance.sources.api import SourceType
 from admitone.kernel.db import Tx
-from admitone.kernel.jobs import Delivered, Priority, Subscription, handler
+from admitone.kernel.jobs import Delivered, Kind, Priority, Subscription
 from admitone.selling.stock import api as stock
 from admitone.selling.stock.api import HoldId
 from admitone.verticals.events.facts import OrderReturned
 from admitone.verticals.events.model import ORDER, OrderState, order_id_of
 from admitone.verticals.events.store import orders
 
-WHY: Final = "REFUNDED"
+HEARD: Final[tuple[type[PaymentFact], ...]] = (PaymentRefunded, ChargebackLost)
 PAYS: Final = OPEN | PAID | {Status.DISPUTED}
 """Somebody is paying, or has paid, and whoever issues decides what becomes of it."""
 
 
-@handler("events.payment_refunded", priority=Priority.CRITICAL)
-async def return_unissued(tx: Tx, told: Sequence[Delivered[PaymentRefunded]]) -> None:
+async def return_unissued(tx: Tx, told: Sequence[Delivered[Any]]) -> None:
     ours = {
         order: each
         for each in told
@@ -44,8 +43,13 @@ async def return_unissued(tx: Tx, told: Sequence[Delivered[PaymentRefunded]]) ->
     await orders.move_orders(tx, locked, returned)
     for each in returned:
         why = ours[each.id]
-        tx.publish(why.caller, OrderReturned.of(each, why.payload.payment_id, reason=WHY))
+        tx.publish(why.caller, OrderReturned.of(each, why.payload.payment_id, reason=why.payload.status.value))
 
 
-SUBSCRIPTIONS: Final = (Subscription(PaymentRefunded, return_unissued),)
-JOBS: Final = (return_unissued,)
+def _hears(fact: type[PaymentFact]) -> Kind[Any]:
+    name = f"events.{fact.name.replace('.', '_')}"
+    return Kind(name, fact, return_unissued, outside=False, priority=Priority.CRITICAL)
+
+
+SUBSCRIPTIONS: Final = tuple(Subscription(fact, _hears(fact)) for fact in HEARD)
+JOBS: Final = tuple(each.kind for each in SUBSCRIPTIONS)

@@ -42,7 +42,7 @@ from admitone.finance.payments.store import intents as intent_store
 from admitone.finance.payments.store import payments as store
 from admitone.finance.payments.store import standing
 from admitone.finance.payments.store.accounts import find_accounts
-from admitone.finance.payments.store.standing import Claim
+from admitone.finance.payments.store.standing import Claim, Taking
 from admitone.finance.payments.store.subjects import insert_subjects
 from admitone.finance.pricing.api import Priced, price
 from admitone.finance.sources.api import SOURCE_TYPES, PaymentId, SettlementModel, Source
@@ -178,12 +178,8 @@ async def _open_desk(tx: Tx, checkouts: Sequence[Checkout], known: Mapping[Sourc
     offers = [each.offer for each in quotes if isinstance(each, Quote)]
     guards = {subject for offer in offers for subject in offer.subjects}
     guards |= {f"identity:{offer.buyer}" for offer in offers} | {f"organization:{tx.scope.organization}", "platform"}
-    claims = {
-        Claim(guard.key, each.offer.buyer)
-        for each in quotes
-        if isinstance(each, Quote) and each.priced.snapshot.total == 0
-        for guard in each.offer.guards
-    }
+    free = [each.offer for each in quotes if isinstance(each, Quote) and each.priced.snapshot.total == 0]
+    claims = {claim for offer in free for claim in _claims_of(offer)}
     return _Desk(
         tx,
         dict(zip(map(id, checkouts), quotes, strict=True)),
@@ -193,6 +189,14 @@ async def _open_desk(tx: Tx, checkouts: Sequence[Checkout], known: Mapping[Sourc
         accounts=await find_accounts(tx) if checkouts else {},
         taken=await standing.lock_claims(tx, claims),
     )
+
+
+def _claims_of(offer: Offer) -> Counter[Claim]:
+    """So much of each is taken if it is given away."""
+    claims: Counter[Claim] = Counter()
+    for each in offer.guards:
+        claims[Claim(each.key, offer.buyer)] += each.quantity
+    return claims
 
 
 class _Desk:
@@ -216,7 +220,6 @@ class _Desk:
         self._hold = hold
         self._accounts = accounts
         self._taken = Counter(taken)
-        self._before = dict(taken)
         self._begun: list[tuple[Checkout, Begun]] = []
         self._entries: list[audit.Entry] = []
 
@@ -272,7 +275,7 @@ class _Desk:
             return errors.AlreadyPaid()
         if any(payment.status in OPEN for payment in earlier):
             return errors.PaymentInProgress()
-        return errors.OfferEnded() if offer.expires_at <= self._tx.now else None
+        return errors.OfferEnded() if min(offer.expires_at, _payable_until(checkout, offer)) <= self._tx.now else None
 
     def _priced_otherwise(self, checkout: Checkout, priced: Priced) -> Refusal | None:
         snapshot = priced.snapshot
@@ -293,14 +296,11 @@ class _Desk:
             return errors.FreeNotAllowed()
         if not checkout.counted:
             return errors.FreeUncounted(buyer=offer.buyer)
-        taken = self._taken + Counter({Claim(each.key, offer.buyer): each.quantity for each in offer.guards})
+        taken = self._taken + _claims_of(offer)
         if any(taken[Claim(each.key, offer.buyer)] > each.most for each in offer.guards):
             return self._deny(checkout, errors.FreeLimitReached())
         self._taken = taken
-        payment = self._payment(checkout, quoted, PaymentMethod.FREE)
-        subject = str(payment.id)
-        self._entries.append(audit.Entry(checkout.caller, "payments.free_checkout", subject))
-        return self._begin(checkout, Begun(payment))
+        return self._begin(checkout, Begun(self._payment(checkout, quoted, PaymentMethod.FREE)))
 
     def _deny(self, checkout: Checkout, refusal: Refusal) -> Refusal:
         self._entries.append(tell_denied(self._tx, Denial(checkout.caller, checkout.source, refusal.code)))
@@ -310,8 +310,6 @@ class _Desk:
 
     def _charge(self, checkout: Checkout, quoted: Quote) -> Begun | Refusal:
         snapshot = quoted.priced.snapshot
-        if _payable_until(checkout, quoted.offer) <= self._tx.now:
-            return errors.OfferEnded()
         is_theirs = snapshot.settlement_model is SettlementModel.ORG_MOR
         gateway = GATEWAYS().find_for(checkout.method, direct=is_theirs)
         if gateway is None:
@@ -397,23 +395,26 @@ class _Desk:
         return begun
 
     async def keep(self) -> dict[PaymentId, Refusal]:
-        """What is begun is kept while it can be paid: by whoever sells it, who may say that it is over by now."""
-        longer = [(checkout, begun.payment) for checkout, begun in self._begun if self._can_be_kept(checkout, begun)]
+        """What is begun is kept while it can be paid, and what is given away until it is handed over: by whoever sells
+        it, who may say that it is over by now."""
+        longer = [(checkout, begun.payment) for checkout, begun in self._begun if self._can_be_kept(checkout)]
         ended: dict[PaymentId, Refusal] = {}
         for kind in sorted({checkout.source.type for checkout, _ in longer}):
             own = [(checkout, payment) for checkout, payment in longer if checkout.source.type is kind]
             said = await SHOPS()[kind].keep(
                 self._tx,
-                [Keeping(each, each.caller, each.source, payment.expires_at + GRACE) for each, payment in own],
+                [Keeping(each, each.caller, each.source, self._needed_until(payment)) for each, payment in own],
             )
             ended |= {payment.id: why for (_, payment), why in zip(own, said, strict=True) if why}
         self._begun = [each for each in self._begun if each[1].payment.id not in ended]
         return ended
 
-    def _can_be_kept(self, checkout: Checkout, begun: Begun) -> bool:
+    def _can_be_kept(self, checkout: Checkout) -> bool:
         quoted = self._quotes[id(checkout)]
-        is_asked = isinstance(quoted, Quote) and quoted.offer.payable_until is not None and not checkout.kept
-        return is_asked and begun.payment.scenario is Scenario.PAID
+        return isinstance(quoted, Quote) and quoted.offer.payable_until is not None and not checkout.kept
+
+    def _needed_until(self, payment: Payment) -> datetime:
+        return (self._tx.now if payment.scenario is Scenario.FREE_CHECKOUT else payment.expires_at) + GRACE
 
     async def write(self) -> None:
         tx = self._tx
@@ -421,11 +422,18 @@ class _Desk:
             await store.insert_payments(tx, [begun.payment for _, begun in self._begun])
             await intent_store.insert_intents(tx, [begun.intent for _, begun in self._begun if begun.intent])
             await insert_subjects(tx, [begun.payment for _, begun in self._begun if begun.payment.applied])
-        taken = {claim: count for claim, count in self._taken.items() if count != self._before.get(claim, 0)}
-        await standing.take_claims(tx, taken)
-        await audit.record(tx, self._entries)
+        given = [each for each in self._begun if each[1].payment.scenario is Scenario.FREE_CHECKOUT]
+        await standing.take_claims(tx, [taking for each in given for taking in self._takings(*each)])
+        entries = [audit.Entry(one.caller, "payments.free_checkout", str(begun.payment.id)) for one, begun in given]
+        await audit.record(tx, [*entries, *self._entries])
         for checkout, begun in self._begun:
             self._tell(checkout, begun.payment)
+
+    def _takings(self, checkout: Checkout, begun: Begun) -> list[Taking]:
+        quoted = self._quotes[id(checkout)]
+        assert isinstance(quoted, Quote), "it was given away"
+        claims = _claims_of(quoted.offer)
+        return [Taking(begun.payment.id, each.guard_key, each.identity_id, claims[each]) for each in claims]
 
     def _tell(self, checkout: Checkout, payment: Payment) -> None:
         path = (Status.CREATED, Status.SUCCEEDED) if payment.scenario is Scenario.FREE_CHECKOUT else (Status.CREATED,)

@@ -1,12 +1,14 @@
 """Whether an organisation may take money: risk holds, and what people took for nothing."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
 import msgspec
 
-from admitone.kernel.db import Tx
+from admitone.finance.sources.api import PaymentId
+from admitone.kernel.db import Record, Tx
 from admitone.kernel.ids import IdentityId
 from admitone.kernel.statements import Insert, Lock, columns
 
@@ -54,16 +56,43 @@ LOCK_CLAIMS = Lock(
 )
 
 
+SUM_GIVEN_BACK = """
+    SELECT t.guard_key, t.identity_id, sum(t.quantity) AS given_back
+      FROM payments.free_taking AS t
+      JOIN unnest($2::text[], $3::uuid[]) AS v(guard_key, identity_id)
+        ON v.guard_key = t.guard_key
+       AND v.identity_id = t.identity_id
+     WHERE t.organization_id = $1
+       AND t.given_back_at IS NOT NULL
+     GROUP BY t.guard_key, t.identity_id
+"""
+
+
 TAKE_CLAIMS = """
     UPDATE payments.free_claim AS c
-       SET taken = v.taken, changed_at = $2
-      FROM unnest($3::text[], $4::uuid[], $5::integer[]) AS v(guard_key, identity_id, taken)
+       SET taken = c.taken + v.quantity, changed_at = $2
+      FROM unnest($3::text[], $4::uuid[], $5::integer[]) AS v(guard_key, identity_id, quantity)
      WHERE c.organization_id = $1
        AND c.guard_key = ANY($3::text[])
        AND c.identity_id = ANY($4::uuid[])
        AND c.guard_key = v.guard_key
        AND c.identity_id = v.identity_id
-       AND c.taken < v.taken
+"""
+
+
+INSERT_TAKINGS = Insert(
+    "payments.free_taking",
+    {"payment_id": "uuid", "guard_key": "text", "identity_id": "uuid", "quantity": "integer"},
+    attributes={"payment_id": "payment"},
+)
+
+
+GIVE_BACK_TAKINGS = """
+    UPDATE payments.free_taking
+       SET given_back_at = $3
+     WHERE organization_id = $1
+       AND payment_id = ANY($2::uuid[])
+       AND given_back_at IS NULL
 """
 
 
@@ -76,6 +105,19 @@ class Claim(msgspec.Struct, frozen=True, order=True):
     @property
     def name(self) -> str:
         return f"{self.guard_key} {self.identity_id.uuid}"
+
+
+class Taking(msgspec.Struct, frozen=True, order=True):
+    """So much of a claim went with a payment."""
+
+    payment: PaymentId
+    guard_key: str
+    identity_id: IdentityId
+    quantity: int
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(self.guard_key, self.identity_id)
 
 
 class _ClaimRow(Claim, frozen=True):
@@ -100,18 +142,37 @@ async def lift_hold(tx: Tx, by: IdentityId | None) -> bool:
 
 
 async def lock_claims(tx: Tx, claims: Collection[Claim]) -> dict[Claim, int]:
-    """How often each was taken; held until the end, also those that nobody took yet."""
+    """How often each was taken and not given back; held until the end, also those that nobody took yet. Who gives back
+    does not hold them: what is not committed counts as taken."""
     ordered = sorted(set(claims))
     if not ordered:
         return {}
     fresh = [_ClaimRow(each.guard_key, each.identity_id, 0, tx.now) for each in ordered]
     await tx.insert_many(BEGIN_CLAIMS, fresh)
-    rows = await tx.lock(LOCK_CLAIMS, ordered, lambda each: each.name, *columns(ordered, "guard_key", "identity_id"))
-    return {Claim(row["guard_key"], IdentityId(row["identity_id"])): row["taken"] for row in rows.values()}
+    names = columns(ordered, "guard_key", "identity_id")
+    rows = await tx.lock(LOCK_CLAIMS, ordered, lambda each: each.name, *names)
+    taken = Counter({_claim_of(row): row["taken"] for row in rows.values()})
+    taken.subtract({_claim_of(row): int(row["given_back"]) for row in await tx.fetch(SUM_GIVEN_BACK, *names)})
+    return dict(taken)
 
 
-async def take_claims(tx: Tx, taken: Mapping[Claim, int]) -> None:
-    """By how often each was taken now, all in all."""
+def _claim_of(row: Record) -> Claim:
+    return Claim(row["guard_key"], IdentityId(row["identity_id"]))
+
+
+async def take_claims(tx: Tx, takings: Collection[Taking]) -> None:
+    """Of claims that are held since they were counted."""
+    taken: Counter[Claim] = Counter()
+    for each in takings:
+        taken[each.claim] += each.quantity
     ordered: Sequence[Claim] = sorted(taken)
     counts = [taken[each] for each in ordered]
     await tx.execute_exactly(len(ordered), TAKE_CLAIMS, tx.now, *columns(ordered, "guard_key", "identity_id"), counts)
+    await tx.insert_exactly(INSERT_TAKINGS, sorted(takings))
+
+
+async def give_back_takings(tx: Tx, payments: Collection[PaymentId]) -> None:
+    """What these took, once: their buyers may have it for nothing again. Whoever asks holds the payments, and nobody
+    else writes what is theirs, so nobody is waited for."""
+    if payments:
+        await tx.execute(GIVE_BACK_TAKINGS, sorted(each.uuid for each in payments), tx.now)

@@ -69,19 +69,11 @@ class Want(msgspec.Struct, frozen=True):
     seats: tuple[UnitId, ...] = ()
 
 
-class Wish(msgspec.Struct, frozen=True):
-    """What somebody wants of whom nothing is written down yet."""
-
-    event: EventId
-    wants: tuple[Want, ...]
-    is_guest: bool
-    age_confirmed: bool = False
-
-
 class Placing(msgspec.Struct, frozen=True):
     caller: Caller
     event: EventId
     buyer: IdentityId
+    """Of a guest of whom nothing is written down yet, nobody: an id that no row has."""
     wants: tuple[Want, ...]
     key: str
     is_guest: bool
@@ -91,6 +83,8 @@ class Placing(msgspec.Struct, frozen=True):
     billing: Billing | None = None
     grace: timedelta = timedelta(0)
     """How much longer it is kept than the event says, for whoever pays at once."""
+    own: OrderId = msgspec.field(default_factory=OrderId.new)
+    """Of the order that it becomes. An order with another one stood before."""
 
     @property
     def request_hash(self) -> bytes:
@@ -111,10 +105,16 @@ class Known(msgspec.Struct, frozen=True):
 
 
 @command(only_reads=True)
-async def consider(tx: Tx, wishes: Sequence[Wish]) -> list[Refusal | None]:
-    """Why each may not be ordered. Who was invited, and what there is left, is decided when it is."""
-    known = await _look_up(tx, wishes)
-    return [_why_not(tx, each, known, is_invited=True) for each in wishes]
+async def consider(tx: Tx, placings: Sequence[Placing]) -> list[Refusal | None]:
+    """Why each may not be ordered, whoever it is by. What there is left is decided when it is."""
+    known = await _look_up(tx, placings)
+    invited = await _ask_invites(tx, placings, known)
+    return [_why_not(tx, each, known, is_invited=_name(each) in invited) for each in placings]
+
+
+async def find_placed(tx: Tx, placing: Placing) -> Order | None:
+    """What the same person ordered under this key before."""
+    return (await orders.find_by_keys(tx, [_name(placing)])).get(_name(placing))
 
 
 @command(keyed_by=lambda placing: placing.event)
@@ -165,9 +165,9 @@ def _name(placing: Placing) -> Name:
     return placing.buyer, placing.key
 
 
-async def _look_up(tx: Tx, wishes: Iterable[Wish | Placing]) -> Known:
-    events = {each.event for each in wishes}
-    types = await store.find_types(tx, {want.ticket_type for each in wishes for want in each.wants})
+async def _look_up(tx: Tx, placings: Iterable[Placing]) -> Known:
+    events = {each.event for each in placings}
+    types = await store.find_types(tx, {want.ticket_type for each in placings for want in each.wants})
     return Known(
         await store.find_events(tx, events),
         await store.find_policies(tx, events),
@@ -195,25 +195,25 @@ def _mode(placing: Placing, known: Known) -> AccessMode | None:
     return policy.mode if policy else None
 
 
-def _why_not(tx: Tx, wish: Wish | Placing, known: Known, *, is_invited: bool) -> Refusal | None:
+def _why_not(tx: Tx, placing: Placing, known: Known, *, is_invited: bool) -> Refusal | None:
     """Whatever there is left."""
-    event, types = known.events.get(wish.event), known.types
+    event, types = known.events.get(placing.event), known.types
     if event is None or not is_public(event):  # Before anything else is said of it.
         return EventNotFound()
-    if _is_muddled(wish.wants):
+    if _is_muddled(placing.wants):
         return LinesInvalid()
-    if any(each.ticket_type not in types or types[each.ticket_type].event_id != event.id for each in wish.wants):
+    if any(each.ticket_type not in types or types[each.ticket_type].event_id != event.id for each in placing.wants):
         return TicketTypeNotFound()
     return sales.why_not(
         event,
         known.policies[event.id],
         known.sessions.get(event.id, ()),
-        [(types[each.ticket_type], each.quantity) for each in wish.wants],
+        [(types[each.ticket_type], each.quantity) for each in placing.wants],
         tx.now,
         is_on=known.is_on,
-        is_guest=wish.is_guest,
+        is_guest=placing.is_guest,
         is_invited=is_invited,
-        age_confirmed=wish.age_confirmed,
+        age_confirmed=placing.age_confirmed,
     )
 
 
@@ -264,11 +264,10 @@ def _keep(tx: Tx, placing: Placing, known: Known) -> Keep:
         for want, kind in wants
         for pool in kind.pools
     ]
-    order = OrderId.new()
     return Keep(
         placing,
-        HoldId(order.uuid),
-        str(order),
+        HoldId(placing.own.uuid),
+        str(placing.own),
         placing.buyer,
         tuple(portions),
         sales.kept_until(known.events[placing.event], tx.now) + placing.grace,

@@ -3,6 +3,7 @@
 from admitone.verticals.events.routes import (
     access,
     attendees,
+    buying,
     guests,
     invoices,
     offering,
@@ -25,6 +26,7 @@ CONTRACTS = (
     *public.CONTRACTS,
     *offers.CONTRACTS,
     *orders.CONTRACTS,
+    *buying.CONTRACTS,
     *seeing.CONTRACTS,
     *guests.CONTRACTS,
     *seats.CONTRACTS,
@@ -34,6 +36,6 @@ CONTRACTS = (
     *invoices.CONTRACTS,
     *returning.CONTRACTS,
 )
-LIMITS = (*orders.BUYING, *seeing.LIMITS, *guests.LIMITS, *attendees.LIMITS, *returning.LIMITS)
+LIMITS = (*buying.BUYING, *seeing.LIMITS, *guests.LIMITS, *attendees.LIMITS, *returning.LIMITS)
 
 __all__ = ("CONTRACTS", "LIMITS", "PERMISSIONS")

@@ -2,7 +2,8 @@
 
 Promise: a key places one order of one person for ever. Somebody who is signed in orders for themselves; a guest, where
 the policy lets guests buy, says which address the tickets go to. Phones order signed in (FIN-016). What is not one's
-own and what never was is the same: not found.
+own and what never was is the same: not found. Whether somebody ever ordered as a guest is told by nothing, and not by
+the time that a refusal takes; a guest's order is shown again to whoever knows its key, so that must be a random one.
 """
 
 from collections.abc import Sequence
@@ -13,10 +14,9 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from admitone.finance.gateways.api import Method
 from admitone.finance.payments import api as payments
-from admitone.finance.payments.api import Checkout, CheckoutAnswer, Payment, Status, WhyNotPaid
-from admitone.finance.sources.api import PaymentId, Source, SourceType
+from admitone.finance.payments.api import Payment, Status
+from admitone.finance.sources.api import PaymentId, SourceType
 from admitone.foundation.identity.api import Guest, InvalidEmail, find_guest, make_guests, normalise_email
 from admitone.kernel.contracts import (
     Audience,
@@ -29,13 +29,12 @@ from admitone.kernel.contracts import (
     Minor,
     Page,
     PageRequest,
-    ShortText,
     Wire,
     page_of,
 )
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal, Unauthenticated
-from admitone.kernel.figures import CHECKOUT_PER_ADDRESS, MINUTE
+from admitone.kernel.figures import MINUTE
 from admitone.kernel.idempotency import KeyReused
 from admitone.kernel.ids import IdentityId, OrganizationId
 from admitone.kernel.limits import Limit, Per
@@ -43,7 +42,7 @@ from admitone.kernel.scope import PeopleScope, Scope
 from admitone.selling.stock.api import BuyerLimit, SeatTaken, SoldOut, UnitId
 from admitone.verticals.events import errors
 from admitone.verticals.events.billing import Billing
-from admitone.verticals.events.commands.ordering import Cancelling, Placing, Want, Wish, cancel, consider, place
+from admitone.verticals.events.commands.ordering import Cancelling, Placing, Want, cancel, consider, find_placed, place
 from admitone.verticals.events.model import EventId, Order, OrderId, OrderLine, OrderState, TicketTypeId
 from admitone.verticals.events.reporting import find_kept, find_telling, see
 from admitone.verticals.events.routes.purchases import PaymentAnswer, TicketAnswer
@@ -59,12 +58,12 @@ MOST_LINES: Final = 20
 ORDERS_PER_PERSON: Final = Limit("orders.per_person", 30, 5 * MINUTE, Per.IDENTITY)
 ORDERS_PER_ADDRESS: Final = Limit("orders.per_address", 120, 5 * MINUTE, Per.ADDRESS)
 LIMITS: Final = (ORDERS_PER_PERSON, ORDERS_PER_ADDRESS)
-BUYING: Final = (*LIMITS, CHECKOUT_PER_ADDRESS)
 LAST: Final = UUID(int=2**128 - 1)
+LEAST_GUEST_KEY: Final = 22
+"""Characters, as many as 128 random bits have in base64."""
 
 Quantity = Annotated[int, Meta(ge=1, le=100)]
 Email = Annotated[str, Meta(min_length=3, max_length=254)]
-Address = Annotated[str, Meta(pattern=r"^https?://[^\s<>\"]+$(?!\n)", max_length=2000)]
 Token = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
@@ -88,6 +87,7 @@ class OrderRequest(Wire):
     event_id: EventId
     lines: Annotated[list[LineRequest], Meta(min_length=1, max_length=MOST_LINES)]
     idempotency_key: IdempotencyKey
+    """A guest's is a random one, of 22 characters or more: whoever knows it is shown the order again."""
     guest_email: Email | None = None
     """Where the tickets of somebody who is not signed in go."""
     age_confirmed: bool = False
@@ -167,6 +167,10 @@ A_REQUEST: Final = OrderRequest(
     lines=[LineRequest(ticket_type_id=SOME_TYPE, quantity=2)],
     idempotency_key="order:0198c9a4",
 )
+A_GUESTS_REQUEST: Final = msgspec.structs.replace(
+    A_REQUEST, guest_email="ana@example.org", idempotency_key="8f14e45f-ceea-467f-9c1d-3b6a1e0f7a52"
+)
+A_GUESSED_REQUEST: Final = msgspec.structs.replace(A_GUESTS_REQUEST, idempotency_key="cart-17")
 
 REFUSES: Final = (
     errors.EventNotFound,
@@ -177,6 +181,7 @@ REFUSES: Final = (
     errors.LinesInvalid,
     errors.InviteNeeded,
     errors.SignInToOrder,
+    errors.GuestKeyTooShort,
     errors.AgeNotConfirmed,
     InvalidEmail,
     SoldOut,
@@ -186,7 +191,7 @@ REFUSES: Final = (
 )
 
 
-def _guards(request: OrderRequest) -> tuple[str, ...]:
+def guards_of(request: OrderRequest) -> tuple[str, ...]:
     return (f"event:{request.event_id}", f"organization:{request.organization_id}")
 
 
@@ -203,27 +208,29 @@ place_order = Contract(
     audience=Audience.PUBLIC,
     recognizes=True,
     stoppable=True,
-    guards=_guards,
+    guards=guards_of,
     limits=LIMITS,
-    repeats="a key places one order of one person, for ever",
+    repeats="a key places one order of one person, for ever; a guest's is a random one of 22 characters or more",
     order_key="none",
-    examples=(Example("No such event", takes=A_REQUEST, refuses=errors.EventNotFound()),),
+    examples=(
+        Example("No such event", takes=A_REQUEST, refuses=errors.EventNotFound()),
+        Example("A guest", takes=A_GUESTS_REQUEST, refuses=errors.EventNotFound()),
+        Example("A guest's key that can be guessed", takes=A_GUESSED_REQUEST, refuses=errors.GuestKeyTooShort()),
+    ),
 )
 
 
 @place_order.serves
 async def order_tickets(call: Call, request: OrderRequest) -> OrderAnswer:
-    placed = await call.batch(place, await placing_of(call, request), scope=Scope(request.organization_id))
-    return placed_answer(placed)
+    return placed_answer(await place_for(call, request, placing_of(call, request)))
 
 
-async def placing_of(call: Call, request: OrderRequest) -> Placing:
-    wants = tuple(Want(each.ticket_type_id, each.quantity, each.seats) for each in request.lines)
+def placing_of(call: Call, request: OrderRequest) -> Placing:
     return Placing(
         caller=call.caller,
         event=request.event_id,
-        buyer=call.identity or await _guest(call, request, wants),
-        wants=wants,
+        buyer=call.identity or IdentityId.new(),
+        wants=tuple(Want(each.ticket_type_id, each.quantity, each.seats) for each in request.lines),
         key=request.idempotency_key,
         is_guest=call.identity is None,
         language=call.language,
@@ -233,97 +240,41 @@ async def placing_of(call: Call, request: OrderRequest) -> Placing:
     )
 
 
-async def _guest(call: Call, request: OrderRequest, wants: tuple[Want, ...]) -> IdentityId:
-    """Whoever has this address. Nothing is written of somebody who may not order."""
+async def place_for(call: Call, request: OrderRequest, placing: Placing) -> Order:
+    """Of a guest who may not order nothing is written."""
+    scope = Scope(request.organization_id)
+    if placing.is_guest:
+        email = _address_of(call, request)
+        try:
+            await call.batch(consider, placing, scope=scope)
+        except Refusal as refusal:
+            return await _placed_before(call, placing, email, scope, refusal)
+        placing = msgspec.structs.replace(
+            placing, buyer=await call.batch(make_guests, Guest(call.caller, email), scope=GUESTS)
+        )
+    return await call.batch(place, placing, scope=scope)
+
+
+def _address_of(call: Call, request: OrderRequest) -> str:
+    """Where a guest's tickets go."""
     is_mobile = (call.headers.get(CLIENT_HEADER) or "").lower().startswith(MOBILE)
     if request.guest_email is None or is_mobile:
         raise Unauthenticated
-    email = normalise_email(request.guest_email)
-    wish = Wish(request.event_id, wants, is_guest=True, age_confirmed=request.age_confirmed)
-    try:
-        await call.batch(consider, wish, scope=Scope(request.organization_id))
-    except Refusal:
-        # Whoever ordered before is shown that, also when nobody may order any more.
-        if known := await call.read(find_guest, email, scope=GUESTS):
-            return known
-        raise
-    return await call.batch(make_guests, Guest(call.caller, email), scope=GUESTS)
+    if len(request.idempotency_key) < LEAST_GUEST_KEY:
+        raise errors.GuestKeyTooShort
+    return normalise_email(request.guest_email)
 
 
-# -- In one step
-
-
-class BuyRequest(OrderRequest):
-    """An order, and how it is paid."""
-
-    method: Method = Method.CARD
-    promo_code: ShortText | None = None
-    return_url: Address | None = None
-
-
-class BuyAnswer(Wire):
-    order: OrderAnswer
-    checkout: CheckoutAnswer | None
-    refusal: WhyNotPaid | None
-    """Why it cannot be paid yet: the order stands, and another try may."""
-
-
-buy_tickets = Contract(
-    id="EVT.BUY",
-    version="1.0.0",
-    owner="events",
-    consumers=("web", "mobile"),
-    summary="Order tickets and begin to pay for them, in one step.",
-    post="/api/orders/buy",
-    takes=BuyRequest,
-    gives=BuyAnswer,
-    refuses=REFUSES,
-    audience=Audience.PUBLIC,
-    recognizes=True,
-    stoppable=True,
-    guards=_guards,
-    limits=BUYING,
-    repeats="a key places one order of one person and begins its payment, for ever",
-    order_key="none",
-    examples=(
-        Example(
-            "No such event",
-            takes=BuyRequest(
-                organization_id=SOME_ORGANIZATION,
-                event_id=SOME_EVENT,
-                lines=A_REQUEST.lines,
-                idempotency_key="order:0198c9a4",
-            ),
-            refuses=errors.EventNotFound(),
-        ),
-    ),
-)
-
-
-@buy_tickets.serves
-async def order_and_pay(call: Call, request: BuyRequest) -> BuyAnswer:
-    """Two transactions, so that nobody waits for the stock while somebody's payment is written. It is kept for as long
-    as it can be paid from the start; if it cannot be paid now, or we are cut off, the order stands all the same."""
-    scope = Scope(request.organization_id)
-    placing = msgspec.structs.replace(await placing_of(call, request), grace=payments.GRACE)
-    placed = await call.batch(place, placing, scope=scope)
-    order = placed_answer(placed)
-    checkout, refusal = await payments.try_to_pay(call, _checkout(call, request, placed), scope)
-    return BuyAnswer(order=order, checkout=checkout, refusal=refusal)
-
-
-def _checkout(call: Call, request: BuyRequest, order: Order) -> Checkout:
-    """Under the key of the order, so that whoever repeats it begins the same."""
-    return Checkout(
-        caller=call.caller,
-        source=Source(SourceType.TICKET_ORDER, str(order.id)),
-        method=request.method,
-        idempotency_key=f"order:{order.id}",
-        buyer=order.buyer,
-        promo_code=request.promo_code,
-        return_url=request.return_url,
-        kept=True,
-    )
+async def _placed_before(call: Call, placing: Placing, email: str, scope: Scope, refusal: Refusal) -> Order:
+    """Whoever ordered before is shown that, also when nobody may order any more. Whoever never did is looked for like
+    them, under an id that nobody has, so that the time it takes does not tell who did."""
+    guest = await call.read(find_guest, email, scope=GUESTS) or placing.buyer
+    order = await call.read(find_placed, msgspec.structs.replace(placing, buyer=guest), scope=scope)
+    if order is None:
+        raise refusal
+    if order.request_hash != placing.request_hash:
+        raise KeyReused
+    return order
 
 
 class OwnRequest(Wire):
@@ -480,4 +431,4 @@ async def own_order(call: Call, order: OrderId) -> Order:
     return found
 
 
-CONTRACTS: Final = (place_order, buy_tickets, show_order, list_orders, give_up)
+CONTRACTS: Final = (place_order, show_order, list_orders, give_up)
