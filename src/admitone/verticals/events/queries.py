@@ -95,7 +95,7 @@ class PublicPage(msgspec.Struct, frozen=True):
     now: datetime
 
 
-class House(msgspec.Struct, frozen=True):
+class Host(msgspec.Struct, frozen=True):
     """Whoever puts it on."""
 
     organizer: Settings
@@ -121,23 +121,23 @@ async def look_at(tx: Tx, looks: Sequence[Look]) -> list[PublicPage | Refusal]:
     plans = await _planned(tx, events, {})  # Which of its pools are shared is the organiser's business.
     prices = {Money(kind.price_minor, plan.event.currency) for plan in plans.values() for kind in plan.types}
     to_pay = await find_to_pay(tx, SourceType.TICKET_ORDER, prices)
-    house = House((await get_organization(tx)).settings, await is_open(tx))
+    host = Host((await get_organization(tx)).settings, await is_open(tx))
     return [
-        _public(plans[each.event], each.linked, house, to_pay, tx.now) if each.event in plans else EventNotFound()
+        _public(plans[each.event], each.linked, host, to_pay, tx.now) if each.event in plans else EventNotFound()
         for each in looks
     ]
 
 
 def _public(
-    plan: Plan, linked: Collection[TicketTypeId], house: House, to_pay: Mapping[Money, Money], now: datetime
+    plan: Plan, linked: Collection[TicketTypeId], host: Host, to_pay: Mapping[Money, Money], now: datetime
 ) -> PublicPage:
     types = tuple(
         each
         for each in plan.types
         if each.status is TypeStatus.ON_SALE or (each.status is TypeStatus.HIDDEN and each.id in linked)
     )
-    rules = sales_rules(plan.event, plan.policy, plan.sessions, types, now, is_on=house.is_on)
-    return PublicPage(plan, types, rules, house.organizer, to_pay, now)
+    rules = sales_rules(plan.event, plan.policy, plan.sessions, types, now, is_on=host.is_on)
+    return PublicPage(plan, types, rules, host.organizer, to_pay, now)
 
 
 async def list_offers(tx: Tx, ids: Sequence[EventId]) -> list[Offer]:

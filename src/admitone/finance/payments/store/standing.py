@@ -63,6 +63,8 @@ SUM_GIVEN_BACK = """
         ON v.guard_key = t.guard_key
        AND v.identity_id = t.identity_id
      WHERE t.organization_id = $1
+       AND t.guard_key = ANY($2::text[])
+       AND t.identity_id = ANY($3::uuid[])
        AND t.given_back_at IS NOT NULL
      GROUP BY t.guard_key, t.identity_id
 """
