@@ -30,6 +30,7 @@ from typing import Any, Final
 import asyncpg
 
 from admitone.finance.gateways.api import Account, AccountOrder, Provider
+from admitone.finance.gateways.sandbox.deeds import Options
 from admitone.finance.gateways.sandbox.gateway import SandboxGateway
 from admitone.finance.gateways.sandbox.simulator import Delivery, Simulator
 from admitone.finance.payments.commands.accounts import keep_accounts
@@ -53,7 +54,7 @@ FEW, MANY = 64, 256
 """Connections of buyers; at rush hour there are many."""
 AT_MOST_A_SECOND: Final = 4_000
 """Checkouts are prepared for this rate."""
-COURIERS: Final = 32
+COURIERS: Final = 128
 """Connections on which the provider tells."""
 PATIENCE_SECONDS: Final = 180
 WARMING_UP: Final = 300
@@ -326,6 +327,7 @@ class Market:
         """Events that are still to be heard."""
         self.untold = 0
         """Events that happened and that no courier has taken."""
+        self._to_pay: list[str] = []
         self._due: list[Delivery] = []
         self._taken: set[int] = set()
         self._heard: list[Delivery] = []
@@ -348,6 +350,8 @@ class Market:
         """Until everybody has paid and everything was heard."""
         under_way: dict[Connection, Delivery] = {}
         while self.left:
+            if self._to_pay:
+                self._pay()
             self._send(under_way)
             for key, _ in self._answers.select(timeout=1):
                 connection: Connection = key.data
@@ -386,8 +390,15 @@ class Market:
         self._heard.clear()
 
     def pay(self, charge: str) -> None:
-        self._simulator.act("pay", charge)
-        self.untold += EVENTS_OF_A_PAYMENT
+        self._to_pay.append(charge)
+
+    def _pay(self) -> None:
+        """All who may, at once: a provider does not close its books after each of its customers."""
+        with self._simulator.journal.writing():
+            for charge in self._to_pay:
+                self._simulator.perform("pay", charge, Options())
+        self.untold += EVENTS_OF_A_PAYMENT * len(self._to_pay)
+        self._to_pay.clear()
 
     def send(self, buyer: Connection, request: bytes) -> None:
         buyer.send(request)
