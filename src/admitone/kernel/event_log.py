@@ -7,11 +7,13 @@ into the partition of their week.
 """
 
 import os
+import struct
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
 from admitone.kernel.facts import Published
+from admitone.kernel.ids import uuid7_at
 from admitone.kernel.statements import columns
 from admitone.kernel.transactions import Tx
 
@@ -52,18 +54,9 @@ async def write_facts(tx: Tx, unheard: Collection[str] = ()) -> None:
 
 def ids_at(instant: datetime, count: int) -> list[UUID]:
     """UUIDs of version 7 of one instant, in their order."""
-    millis = int(instant.timestamp() * 1000)
-    chance = os.urandom(8 * count)
-    return [
-        UUID(
-            int=(millis + (ordinal >> 12)) << 80
-            | 0x7 << 76
-            | (ordinal & 0xFFF) << 64
-            | 0b10 << 62
-            | int.from_bytes(chance[8 * ordinal : 8 * ordinal + 8]) >> 2
-        )
-        for ordinal in range(count)
-    ]
+    ticks = int(instant.timestamp() * 1000) << 12
+    chance = struct.unpack(f"{count}Q", os.urandom(8 * count))
+    return [uuid7_at(ticks + ordinal, each) for ordinal, each in enumerate(chance)]
 
 
 def _arrays(told: Sequence[Published], ids: Sequence[UUID]) -> list[list[object]]:

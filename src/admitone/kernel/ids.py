@@ -17,10 +17,12 @@ import time
 from typing import Any, ClassVar, Self
 from uuid import UUID
 
+from asyncpg.pgproto import pgproto
+
 from admitone.kernel.errors import Invalid
 
-_TEXT_LENGTH = 32
-_HEX = frozenset("0123456789abcdef")
+DriversUuid = pgproto.UUID
+"""The kind that stands in every row: made, compared, written and sent in a fraction of the library's time."""
 
 
 class InvalidId(Invalid):
@@ -58,9 +60,15 @@ _source = _Source()
 
 
 def uuid7() -> UUID:
-    """A UUID of version 7 (RFC 9562): 48 bits of milliseconds, 12 bits of sequence, 62 bits of chance."""
-    ticks, chance = _source.next()
-    return UUID(int=(ticks >> 12) << 80 | 0x7 << 76 | (ticks & 0xFFF) << 64 | 0b10 << 62 | chance >> 2)
+    """A fresh one; one made later in this process sorts later."""
+    return uuid7_at(*_source.next())
+
+
+def uuid7_at(ticks: int, chance: int) -> UUID:
+    """A UUID of version 7 (RFC 9562): 48 bits of milliseconds and 12 bits of sequence, in one number, and 62 bits of
+    chance, of 64 that are given."""
+    high, low = (ticks >> 12) << 16 | 0x7000 | ticks & 0xFFF, 1 << 63 | chance >> 2
+    return DriversUuid((high << 64 | low).to_bytes(16))
 
 
 class Id:
@@ -89,12 +97,16 @@ class Id:
     @classmethod
     def parse(cls, text: str) -> Self:
         prefix, _, digits = text.partition("_")
-        if prefix != cls.prefix or len(digits) != _TEXT_LENGTH or not _HEX.issuperset(digits):
+        try:
+            uuid = DriversUuid(digits)
+        except ValueError:
+            raise InvalidId(expected_prefix=cls.prefix) from None
+        if prefix != cls.prefix or uuid.hex != digits:  # Hyphens and capitals are not ours.
             raise InvalidId(expected_prefix=cls.prefix)
-        return cls(UUID(int=int(digits, 16)))
+        return cls(uuid)
 
     def __str__(self) -> str:
-        return f"{self.prefix}_{self.uuid.int:032x}"
+        return f"{self.prefix}_{self.uuid.hex}"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self})"
@@ -106,7 +118,7 @@ class Id:
         return self.uuid < other.uuid
 
     def __hash__(self) -> int:
-        return hash(self.uuid.int)
+        return hash(self.uuid)
 
 
 class OrganizationId(Id, prefix="org"):
