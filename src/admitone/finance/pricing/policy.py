@@ -10,7 +10,10 @@ for all. A retired version is none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
+
+import msgspec
 
 from admitone.finance.pricing.errors import (
     AbsorbedNotAllowed,
@@ -42,7 +45,7 @@ from admitone.finance.pricing.model import (
 )
 from admitone.finance.pricing.port import Discount
 from admitone.finance.sources.api import LARGEST_AMOUNT, SOURCE_TYPES, Flow, SettlementModel, Source, SourceType
-from admitone.finance.sources.port import Offer, Tax, TaxBearer
+from admitone.finance.sources.port import Line, Offer, Tax, TaxBearer
 from admitone.kernel.errors import Refusal
 from admitone.kernel.money import BASIS_POINTS, AmountTooLarge, Money, currencies
 
@@ -200,23 +203,37 @@ def compute_pricing(offer: Offer, rule: InForce, promised: Sequence[Discount] = 
     if refusal := _why_not_commission(offer.source.type, rule.terms):
         return refusal
     try:
-        snapshot = _priced(offer, rule, promised)
+        alike = _priced(
+            offer.source.type, offer.currency, offer.lines, offer.taxes, offer.discount_minor, rule, tuple(promised)
+        )
     except AmountTooLarge as too_large:
         return too_large
-    if max(snapshot.gross, snapshot.total) > LARGEST_AMOUNT:
+    if max(alike.gross, alike.total) > LARGEST_AMOUNT:
         return AmountTooLarge()
-    return snapshot if snapshot.withheld_taxes <= snapshot.subtotal else TaxesExceedPrice()
+    if alike.withheld_taxes > alike.subtotal:
+        return TaxesExceedPrice()
+    return msgspec.structs.replace(alike, source_id=offer.source.id)
 
 
-def _priced(offer: Offer, rule: InForce, promised: Sequence[Discount]) -> Snapshot:
-    currency, manner = offer.currency, SOURCE_TYPES[offer.source.type]
-    of_lines = [Money(line.unit_price_minor, currency) * line.quantity for line in offer.lines]
+@lru_cache(maxsize=1024)
+def _priced(
+    source_type: SourceType,
+    currency: str,
+    lines: tuple[Line, ...],
+    taxes_due: tuple[Tax, ...],
+    discount_minor: int,
+    rule: InForce,
+    promised: tuple[Discount, ...],
+) -> Snapshot:
+    """What all have in common that are sold alike: in a rush thousands are, and it is computed once."""
+    manner = SOURCE_TYPES[source_type]
+    of_lines = [Money(line.unit_price_minor, currency) * line.quantity for line in lines]
     gross = Money.total(of_lines, currency)
-    own = min(Money(offer.discount_minor, currency), gross)
+    own = min(Money(discount_minor, currency), gross)
     promotions = _given(promised, gross - own)
     discounts = own + Money(sum(each.amount for each in promotions), currency)
     subtotal = gross - discounts
-    taxes = tuple(_taxed(subtotal, tax) for tax in offer.taxes)
+    taxes = tuple(_taxed(subtotal, tax) for tax in taxes_due)
     on_top = Money(sum(tax.amount for tax in taxes if tax.bearer is TaxBearer.CUSTOMER), currency)
     withheld = Money(sum(tax.amount for tax in taxes if tax.bearer is TaxBearer.OWNER), currency)
     # What the platform sells itself has no fee of the platform.
@@ -237,9 +254,9 @@ def _priced(offer: Offer, rule: InForce, promised: Sequence[Discount]) -> Snapsh
         fee_policy_version=rule.version,
         promo_policy_version="+".join(each.promo_policy_version for each in promotions) or None,
         promotions=promotions,
-        source_type=offer.source.type,
-        source_id=offer.source.id,
-        line_items=_lines(offer, of_lines, discounts, on_top, fee, rule.fee_mode),
+        source_type=source_type,
+        source_id="",
+        line_items=_lines(lines, of_lines, discounts, on_top, fee, rule.fee_mode),
         settlement_model=manner.settlement,
         processor_fee_bearer=manner.fee_bearer,
     )
@@ -294,7 +311,7 @@ def _within(fee: Money, collected: Money) -> Money:
 
 
 def _lines(
-    offer: Offer, of_lines: Sequence[Money], discounts: Money, on_top: Money, fee: Money, mode: FeeMode
+    lines: Sequence[Line], of_lines: Sequence[Money], discounts: Money, on_top: Money, fee: Money, mode: FeeMode
 ) -> tuple[LineItem, ...]:
     """Each with its part, by the largest remainder: of discounts by its gross, of taxes and fee by what is left."""
     discount_of = _spread(discounts, of_lines)
@@ -312,7 +329,7 @@ def _lines(
             fee=part.minor,
             total=(net + tax + part if mode is FeeMode.ADDED else net + tax).minor,
         )
-        for line, gross, net, tax, part in zip(offer.lines, of_lines, net_of, tax_of, fee_of, strict=True)
+        for line, gross, net, tax, part in zip(lines, of_lines, net_of, tax_of, fee_of, strict=True)
     )
 
 
