@@ -15,15 +15,14 @@ AWKWARD = st.sampled_from(
     ["", "NULL", "null", "{}", '{"a"}', "a,b", '"', "\\", "\\n", "\n\r\t\x01\x7f", "\\u0041", " "]
 )
 SMALL = st.integers(-(2**15), 2**15 - 1)
+FIRST, LAST = datetime.min + timedelta(days=1), datetime.max - timedelta(days=1)
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     "text": TEXT | AWKWARD,
     "smallint": SMALL,
     "integer": SMALL | st.just(2**31 - 1),
     "bigint": SMALL | st.sampled_from([2**63 - 1, -(2**63)]),
     "boolean": st.booleans(),
-    "timestamptz": st.datetimes(
-        datetime(1, 1, 2), datetime(9999, 12, 30), timezones=st.sampled_from([UTC, timezone(timedelta(hours=-3))])
-    ),
+    "timestamptz": st.datetimes(FIRST, LAST, timezones=st.sampled_from([UTC, timezone(timedelta(hours=-3))])),
     "date": st.dates(date(1, 1, 1)),
 }
 
