@@ -32,7 +32,7 @@ from admitone.verticals.events.commands.planning import Draft, Publishing, draft
 from admitone.verticals.events.model import About, AccessPolicy, EventId, Schedule, TicketTypeId
 from bench import checkout
 from bench.calibration import at_speed, calibrate
-from bench.checkout import EVENTS_OF_A_PAYMENT, FEW, MANY, PAYMENTS, SECONDS, WARMING_UP, Fair, Market, ask, until
+from bench.checkout import EVENTS_OF_A_PAYMENT, FEW, MANY, SECONDS, WARMING_UP, Fair, Market, ask, until
 from bench.figures import Figures, side_by_side
 from bench.ground import Ground, a_cluster, a_ground
 from bench.load import Connection, Report, drive
@@ -45,6 +45,8 @@ SERVER, WORKER = "bench.serve_tickets", "bench.work_tickets"
 BUYERS: Final = 40_000
 """So many that nobody meets the limit of thirty orders in five minutes."""
 PLENTY: Final = 2_000_000
+PAYMENTS: Final = 15_000
+"""So many that how the sale begins and ends is little of it."""
 AT_MOST_A_SECOND: Final = 6_000
 
 FULFILLED = "SELECT count(*) AS settled FROM events.ticket_order WHERE state = 'FULFILLED'"

@@ -15,7 +15,7 @@ AWKWARD = st.sampled_from(
     ["", "NULL", "null", "{}", '{"a"}', "a,b", '"', "\\", "\\n", "\n\r\t\x01\x7f", "\\u0041", " "]
 )
 SMALL = st.integers(-(2**15), 2**15 - 1)
-FIRST, LAST = datetime.min + timedelta(days=1), datetime.max - timedelta(days=1)
+FIRST, LAST = datetime.min + timedelta(days=1), datetime.max - timedelta(days=1)  # noqa: DTZ901  As Hypothesis asks.
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     "text": TEXT | AWKWARD,
     "smallint": SMALL,
