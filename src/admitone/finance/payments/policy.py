@@ -95,6 +95,7 @@ class Happened:
             for capture in captures[1:]
         ]
         self._facts = [fact for fact in told if fact.charge not in second]
+        self._kinds = {fact.kind for fact in self._facts}
         self.capture: RecordedFact | None = captures[0] if captures else None
         self.given = self.of(K.REFUNDED)
         self.failed_refunds = {fact.reference: fact for fact in self.of(K.REFUND_FAILED)}
@@ -174,6 +175,8 @@ class Happened:
         return [own for own in self.begun.values() if own.reference not in ends]
 
     def of(self, *kinds: FactKind | str) -> list[RecordedFact]:
+        if self._kinds.isdisjoint(kinds):  # Of most payments little is ever told, and very much is asked.
+            return []
         return [fact for fact in self._facts if fact.kind in kinds]
 
     @property
