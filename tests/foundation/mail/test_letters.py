@@ -221,6 +221,7 @@ def test_every_template_has_its_file_and_no_more():
         "verify_official_email": ["link", "organization"],
         "order_receipt": ["amount", "event", "link", "order", "place", "tickets", "when"],
         "order_returned": ["event", "order"],
+        "free_order_returned": ["event", "order"],
         "event_cancelled": ["event", "order", "when"],
         "official_email_changed": ["organization"],
         "organization_invitation": ["days", "link", "organization", "role"],

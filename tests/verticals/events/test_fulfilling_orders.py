@@ -228,6 +228,7 @@ async def test_what_was_free_and_is_not_handed_over_may_be_had_when_there_is_som
     await office.work()
     operation = await operation_of(office, payment)
     assert (operation.state, operation.reason) == (State.RETURNED, reason)
+    assert await office.letters(office.buyer.email) == ["free_order_returned"]
     if reason == "SOLD_OUT":
         await office.stage.database.run(office.stage.scope, lambda tx: stock.release(tx, [stock.Release(other, other)]))
     again = await office.order(event, (kind, 1))

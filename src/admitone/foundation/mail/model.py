@@ -54,10 +54,13 @@ class Template(StrEnum):
     CHANGE_EMAIL_TAKEN = "change_email_taken"
     ORDER_RECEIPT = "order_receipt"
     ORDER_RETURNED = "order_returned"
+    FREE_ORDER_RETURNED = "free_order_returned"
     EVENT_CANCELLED = "event_cancelled"
 
 
-AT_LEISURE: Final = frozenset({Template.ORDER_RECEIPT, Template.ORDER_RETURNED, Template.EVENT_CANCELLED})
+AT_LEISURE: Final = frozenset(
+    {Template.ORDER_RECEIPT, Template.ORDER_RETURNED, Template.FREE_ORDER_RETURNED, Template.EVENT_CANCELLED}
+)
 """Of which thousands are posted at once, and for which nobody sits and waits."""
 
 

@@ -81,7 +81,15 @@ async def _post_returned(tx: Tx, told: Sequence[Delivered[OrderReturned]], addre
         return {"event": event.title, "order": str(order.id)}
 
     about = await _About.of(tx, told)
-    await mail.post(tx, about.letters(told, addresses, Template.ORDER_RETURNED, values))
+    paid = [each for each in told if about.orders[each.payload.order_id].amount_minor]
+    free = [each for each in told if not about.orders[each.payload.order_id].amount_minor]
+    await mail.post(
+        tx,
+        [
+            *about.letters(paid, addresses, Template.ORDER_RETURNED, values),
+            *about.letters(free, addresses, Template.FREE_ORDER_RETURNED, values),
+        ],
+    )
 
 
 class CalledOff(msgspec.Struct, frozen=True):
