@@ -18,7 +18,7 @@ from admitone.finance.webhooks.model import OPEN, RECEIPT, TO_MEND, Arrival, Cur
 from admitone.finance.webhooks.policy import Whose
 from admitone.kernel.crypto import KEYRING, Place
 from admitone.kernel.db import PlatformTx, Record, Tx
-from admitone.kernel.ids import PLATFORM_ORGANIZATION
+from admitone.kernel.ids import PLATFORM_ORGANIZATION, OrganizationId
 from admitone.kernel.statements import BothWays, Insert, ListOrder, columns
 
 LONGEST_REASON: Final = 500
@@ -26,26 +26,25 @@ MOST_TO_MEND: Final = 1_000
 
 # -- Receiving
 
-INSERT_RECEIPTS = Insert(
-    "webhooks.receipt",
-    {
-        "id": "uuid",
-        "source": "text",
-        "external_id": "text",
-        "provider": "text",
-        "type": "text",
-        "account": "text",
-        "provider_created_at": "timestamptz",
-        "livemode": "boolean",
-        "request_id": "text",
-        "correlation_id": "uuid",
-        "state": "text",
-        "reason": "text",
-        "received_at": "timestamptz",
-        "settled_at": "timestamptz",
-    },
-    on_conflict="(external_id, source) DO NOTHING",
-    returning="id",
+# Of whoever they turned out to be; where that is not clear yet, the platform's own.
+INSERT_RECEIPTS = """
+    INSERT INTO webhooks.receipt (id, organization_id, payment_id, source, external_id, provider, type, account,
+                                  provider_created_at, livemode, request_id, correlation_id, state, reason,
+                                  received_at, settled_at)
+    SELECT v.id, coalesce(v.organization_id, $1::uuid), v.payment_id, v.source, v.external_id, v.provider, v.type,
+           v.account, v.provider_created_at, v.livemode, v.request_id, v.correlation_id, v.state, v.reason,
+           $2::timestamptz, CASE WHEN v.state <> 'RECEIVED' THEN $2::timestamptz END
+      FROM unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
+                  $11::timestamptz[], $12::boolean[], $13::text[], $14::uuid[], $15::text[], $16::text[])
+        AS v(id, organization_id, payment_id, source, external_id, provider, type, account, provider_created_at,
+             livemode, request_id, correlation_id, state, reason)
+     WHERE $1::uuid = '00000000-0000-7000-8000-000000000001'
+        ON CONFLICT (external_id, source) DO NOTHING
+    RETURNING id
+"""
+_RECEIPT = (
+    *("id", "organization", "payment", "source", "external_id", "provider", "type", "account", "provider_created_at"),
+    *("livemode", "request_id", "correlation_id", "state", "reason"),
 )
 INSERT_PAYLOADS = Insert("webhooks.payload", {"receipt_id": "uuid", "sealed": "bytea", "created_at": "timestamptz"})
 FIND_BY_NAME = """
@@ -65,7 +64,16 @@ class NewReceipt:
     received_at: datetime
     state: ReceiptState = ReceiptState.RECEIVED
     reason: str | None = None
-    settled_at: datetime | None = None
+    whose: Whose | None = None
+    """If that was clear at once."""
+
+    @property
+    def organization(self) -> OrganizationId | None:
+        return self.whose.organization if self.whose else None
+
+    @property
+    def payment(self) -> PaymentId | None:
+        return self.whose.payment if self.whose else None
 
     @property
     def source(self) -> str:
@@ -125,7 +133,8 @@ def place_of(receipt: UUID) -> Place:
 async def insert_receipts(tx: Tx, receipts: Sequence[NewReceipt]) -> list[NewReceipt]:
     """Those that are new, with their payloads, which are sealed for nobody else."""
     # Sorted, so that two deliveries of the same events cannot deadlock.
-    rows = await tx.insert_many(INSERT_RECEIPTS, sorted(receipts, key=attrgetter("external_id", "source")))
+    ordered = sorted(receipts, key=attrgetter("external_id", "source"))
+    rows = await tx.fetch(INSERT_RECEIPTS, tx.now, *columns(ordered, *_RECEIPT)) if ordered else []
     new = {row["id"] for row in rows}
     fresh = [receipt for receipt in receipts if receipt.id.uuid in new]
     await tx.insert_exactly(INSERT_PAYLOADS, fresh)

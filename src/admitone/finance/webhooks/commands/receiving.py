@@ -13,7 +13,7 @@ from admitone.finance.payments.api import find_owners
 from admitone.finance.webhooks import store
 from admitone.finance.webhooks.errors import AccountUnresolved
 from admitone.finance.webhooks.facts import WebhookReceived
-from admitone.finance.webhooks.handlers.looking import Heard, hand_over, look
+from admitone.finance.webhooks.handlers.looking import Heard, hand_jobs_on, look
 from admitone.finance.webhooks.handlers.mourning import tell_of
 from admitone.finance.webhooks.handlers.resolving import resolve
 from admitone.finance.webhooks.model import (
@@ -45,7 +45,7 @@ async def receive(tx: Tx, arrivals: Sequence[Arrival]) -> list[Acknowledged | Re
     ids = dict(zip(first, map(ReceiptId, ids_at(tx.now, len(first))), strict=True))
     whose = await _look(tx, first, ids, unclear)
     fresh = await store.insert_receipts(
-        tx, [_receipt(ids[name], each, _state(name, whose, unclear), tx) for name, each in first.items()]
+        tx, [_receipt(ids[name], each, whose, unclear, tx) for name, each in first.items()]
     )
     new = {each.arrival.name for each in fresh}
     known = await store.find_by_name(tx, [name for name in first if name not in new])
@@ -53,7 +53,7 @@ async def receive(tx: Tx, arrivals: Sequence[Arrival]) -> list[Acknowledged | Re
     unclear -= {name for name, row in known.items() if row["state"] in (ReceiptState.PROCESSED, ReceiptState.IGNORED)}
     turns = await _turns(tx, known, unclear)
     failpoints.reach("webhooks.before_enqueue")
-    await hand_over(tx, [answer for name in new if (answer := whose.get(name))])
+    await hand_jobs_on(tx, [answer for name in new if (answer := whose.get(name))])
     jobs = [_job(ids[name], first[name], 0) for name in new if name not in whose and name not in unclear]
     await enqueue(tx, [*jobs, *(_job(ReceiptId(known[name]["id"]), first[name], turn) for name, turn in turns.items())])
     for each in fresh:
@@ -80,12 +80,6 @@ async def _look(
     }
 
 
-def _state(name: Name, whose: Mapping[Name, object], unclear: set[Name]) -> ReceiptState:
-    if name in unclear:
-        return ReceiptState.ORG_UNRESOLVED
-    return ReceiptState.IGNORED if name in whose and whose[name] is None else ReceiptState.RECEIVED
-
-
 def _outcome(
     each: Arrival, first: Mapping[Name, Arrival], new: set[Name], unclear: set[Name]
 ) -> Acknowledged | Refusal:
@@ -109,10 +103,18 @@ async def _find_unclear(tx: Tx, arrivals: Mapping[Name, Arrival]) -> set[Name]:
     return unclear
 
 
-def _receipt(own: ReceiptId, arrival: Arrival, state: ReceiptState, tx: Tx) -> NewReceipt:
-    if state is ReceiptState.RECEIVED:
+def _receipt(
+    own: ReceiptId, arrival: Arrival, whose: Mapping[Name, tuple[Heard, Whose] | None], unclear: set[Name], tx: Tx
+) -> NewReceipt:
+    name = arrival.name
+    if name in unclear:
+        return NewReceipt(own, arrival, tx.now, ReceiptState.ORG_UNRESOLVED, UNCLEAR)
+    if name not in whose:
         return NewReceipt(own, arrival, tx.now)
-    return NewReceipt(own, arrival, tx.now, state, UNCLEAR if state is ReceiptState.ORG_UNRESOLVED else None, tx.now)
+    answer = whose[name]
+    if answer is None:
+        return NewReceipt(own, arrival, tx.now, ReceiptState.IGNORED)
+    return NewReceipt(own, arrival, tx.now, whose=answer[1])
 
 
 async def _turns(tx: Tx, known: Mapping[Name, Record], unclear: set[Name]) -> dict[Name, int]:

@@ -50,7 +50,12 @@ def _unless_known(each: Heard, answer: Whose | Refusal) -> Whose | Refusal | Non
 
 
 async def hand_over(tx: Tx, theirs: Sequence[tuple[Heard, Whose]]) -> None:
+    """With their receipts, which were ours until now."""
     await store.hand_over(tx, {each.receipt.uuid: whose for each, whose in theirs})
+    await hand_jobs_on(tx, theirs)
+
+
+async def hand_jobs_on(tx: Tx, theirs: Sequence[tuple[Heard, Whose]]) -> None:
     failpoints.reach("webhooks.before_hand_on")
     await hand_on(tx, [_job(each, whose) for each, whose in theirs])
 
