@@ -1,10 +1,10 @@
 """Prices, for many offers at once, and the rules that make them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from admitone.finance.pricing import store
 from admitone.finance.pricing.errors import FeeUnknown
-from admitone.finance.pricing.model import InForce, Priced, Target
+from admitone.finance.pricing.model import InForce, Priced
 from admitone.finance.pricing.policy import compute_pricing, in_force, targets_of, to_pay, why_not
 from admitone.finance.pricing.port import PROMOTIONS, Discount
 from admitone.finance.sources.api import Source, SourceType
@@ -12,6 +12,9 @@ from admitone.finance.sources.port import Offer, Wanted
 from admitone.kernel.db import Tx
 from admitone.kernel.errors import Refusal
 from admitone.kernel.money import Money
+
+OfType = tuple[SourceType, str]
+"""A type of source, and a currency."""
 
 
 async def price(tx: Tx, wanted: Sequence[Wanted], offers: Sequence[Offer]) -> list[Priced | Refusal]:
@@ -29,12 +32,26 @@ async def price(tx: Tx, wanted: Sequence[Wanted], offers: Sequence[Offer]) -> li
         [offer.source.type for _, offer in sound],
     )
     promised = await PROMOTIONS().discounts(tx, sound)
-    prices = iter([_price(offer, newest, each) for (_, offer), each in zip(sound, promised, strict=True)])
+    of_types = _of_types({(offer.source.type, offer.currency) for _, offer in sound}, newest)
+    prices = iter([_price(offer, newest, of_types, each) for (_, offer), each in zip(sound, promised, strict=True)])
     return [refusal or next(prices) for refusal in refusals]
 
 
-def _price(offer: Offer, newest: store.Newest, promised: Sequence[Discount]) -> Priced | Refusal:
-    rule = in_force(offer.source, offer.currency, newest.policies, newest.choices)
+def _of_types(wanted: Collection[OfType], newest: store.Newest) -> dict[OfType, InForce | None]:
+    """What holds for whatever has no rule of its own: no source is called nothing, so no rule of one is found."""
+    return {
+        (source_type, currency): in_force(Source(source_type, ""), currency, newest.policies, newest.choices)
+        for source_type, currency in wanted
+    }
+
+
+def _price(
+    offer: Offer, newest: store.Newest, of_types: Mapping[OfType, InForce | None], promised: Sequence[Discount]
+) -> Priced | Refusal:
+    if offer.source.id in newest.sources:
+        rule = in_force(offer.source, offer.currency, newest.policies, newest.choices)
+    else:
+        rule = of_types[offer.source.type, offer.currency]
     if rule is None:
         return FeeUnknown()
     snapshot = compute_pricing(offer, rule, promised)
@@ -56,10 +73,7 @@ async def find_to_pay(tx: Tx, source_type: SourceType, prices: Collection[Money]
     return {each: to_pay(each, rule) if rule else each for each, rule in found.items() if rule or not each.minor}
 
 
-async def _rules(tx: Tx, wanted: Collection[tuple[SourceType, str]]) -> dict[tuple[SourceType, str], InForce]:
-    # No source is called nothing, so no rule of one is found.
-    pairs = [(Source(source_type, ""), currency) for source_type, currency in wanted]
-    targets: list[Target] = [target for pair in pairs for target in targets_of(*pair)]
+async def _rules(tx: Tx, wanted: Collection[OfType]) -> dict[OfType, InForce]:
+    targets = [target for source_type, currency in wanted for target in targets_of(Source(source_type, ""), currency)]
     newest = await store.find_newest(tx, targets, {source_type for source_type, _ in wanted})
-    found = {pair: in_force(*pair, newest.policies, newest.choices) for pair in pairs}
-    return {(source.type, currency): rule for (source, currency), rule in found.items() if rule}
+    return {pair: rule for pair, rule in _of_types(wanted, newest).items() if rule}

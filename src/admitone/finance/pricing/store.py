@@ -136,6 +136,11 @@ class Newest(msgspec.Struct, frozen=True):
     choices: Mapping[str, Choice]
     """By the type of source; those for all under nothing."""
 
+    @property
+    def sources(self) -> set[str]:
+        """Those with a rule of their own, by their ids."""
+        return {own for each in self.policies.values() if (own := each.target.source_id)}
+
 
 async def find_newest(tx: Tx, targets: Iterable[Target], source_types: Iterable[SourceType]) -> Newest:
     wanted = sorted({target.key for target in targets})
