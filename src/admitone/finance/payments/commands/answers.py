@@ -52,10 +52,10 @@ async def take_answers(tx: Tx, answers: Sequence[Answer]) -> list[Recorded | Ref
             settlements.setdefault(answer.intent.id, (answer, _settlement(answer, history)))
             outcomes.append(history)
     settled = await store.settle_intents(tx, [each for _, each in settlements.values()]) if settlements else set()
-    decisive = [answer for own, (answer, _) in settlements.items() if own in settled]
+    decisive = {id(answer) for own, (answer, _) in settlements.items() if own in settled}
     for answer, outcome in zip(answers, outcomes, strict=True):
         if isinstance(outcome, History):
-            _learn(outcome, answer, tx, is_decisive=any(answer is each for each in decisive))
+            _learn(outcome, answer, tx, is_decisive=id(answer) in decisive)
     moved = await write_histories(tx, [each for each in outcomes if isinstance(each, History)])
     return [moved[each.payment.id] if isinstance(each, History) else each for each in outcomes]
 
