@@ -72,7 +72,10 @@ def load(plan: Plan) -> Report:
 def drive(
     port: int, connections: int, requests: Iterator[bytes], seconds: float, at_most_a_second: int = AT_MOST_A_SECOND
 ) -> Report:
-    """Closed load of these requests, each sent once: they are written down first, so that sending costs little."""
+    """Closed load of these requests, each sent once: they are written down first, so that sending costs little.
+
+    `wrk` must send something when there is none left; it asks for a page then, whose answer it does not wait for.
+    """
     with tempfile.TemporaryDirectory() as folder:
         prepared = Path(folder) / "requests"
         with prepared.open("wb") as file:
@@ -101,7 +104,11 @@ while true do
     requests[#requests + 1] = prepared:read(tonumber(length))
 end
 request = function()
-    if sent == #requests then wrk.thread:stop() else sent = sent + 1 end
+    if sent == #requests then
+        wrk.thread:stop()
+        return "GET / HTTP/1.1\\r\\nhost: 127.0.0.1\\r\\n\\r\\n"
+    end
+    sent = sent + 1
     return requests[sent]
 end
 done = function(summary, latency, requests)

@@ -58,6 +58,7 @@ def session_of(role: Role) -> dict[str, str]:
         "application_name": role.value,
         "timezone": "UTC",
         "search_path": "pg_catalog",
+        "array_nulls": "on",
         "jit": "off",
         # Every statement of ours has an index to go by. A plan that was made while a table was small must not read
         # all of it when it is large, and planning a statement anew for each call costs more than the call.

@@ -6,10 +6,11 @@ nowhere else; stores declare what they mean, and the checks plan every form that
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, date, datetime
 from enum import Enum, StrEnum
 from functools import cached_property
 from operator import attrgetter
+from types import NoneType
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
@@ -17,8 +18,22 @@ import msgspec
 
 from admitone.kernel.ids import Id, to_text
 
-PLAIN: Final = frozenset({"text", "smallint", "integer", "bigint", "boolean", "timestamptz", "date"})
-"""Types whose values both sides read and write as text more quickly than as an array of the driver's."""
+PLAIN: Final[Mapping[str, type]] = {
+    "text": str,
+    "smallint": int,
+    "integer": int,
+    "bigint": int,
+    "boolean": bool,
+    "timestamptz": datetime,
+    "date": date,
+}
+"""Types whose values both sides read and write as text more quickly than as an array of the driver's, and which values
+those are: the server would read others as well, and keep something else."""
+FOR_EVER: Final = {
+    "timestamptz": {'"0001-01-01T00:00:00Z"': "-infinity", '"9999-12-31T23:59:59.999999Z"': "infinity"},
+    "date": {'"0001-01-01"': "-infinity", '"9999-12-31"': "infinity"},
+}
+"""The first and the last of a calendar are no days to the driver either, but for ever."""
 
 Place = TypeVar("Place", UUID, tuple[datetime, UUID])
 
@@ -88,7 +103,7 @@ class Lock:
 
 @dataclass(frozen=True)
 class Insert:
-    """INSERT of many rows in one statement, one array per column.
+    """INSERT of many rows in one statement, one argument per column.
 
     `columns` maps each column to its type. The driver writes arrays value by value, which costs more than a server
     takes to read the same as text, but for ids and bytes. `unnest` flattens arrays of arrays and has no arrays of jsonb
@@ -123,7 +138,7 @@ class Insert:
         return (self.sql,)
 
     def arguments(self, rows: Sequence[object]) -> list[list[Any] | str]:
-        """One array per column, from the attributes of the rows."""
+        """One array or text per column, from the attributes of the rows."""
         arrays = columns(rows, *(self.attributes.get(name, name) for name in self.columns))
         return [_travelling(array, kind) for array, kind in zip(arrays, self.columns.values(), strict=True)]
 
@@ -162,14 +177,21 @@ def _travels_as(kind: str) -> str:
 def _travelling(array: list[Any], kind: str) -> list[Any] | str:
     if _is_document(kind):
         return [None if value is None else _json(value) for value in array]
-    return array_as_text(array) if kind in PLAIN else array
+    return array_as_text(array, kind) if kind in PLAIN else array
 
 
-def array_as_text(values: Sequence[Any]) -> str:
+def array_as_text(values: Sequence[Any], kind: str) -> str:
     """As PostgreSQL writes it. JSON writes it alike, but for its brackets and where something is escaped."""
+    for each in {*map(type, values)} - {PLAIN[kind], NoneType}:
+        if not (issubclass(each, Enum) and issubclass(each, PLAIN[kind])):
+            raise TypeError(f"{each.__name__} is not what a column of {kind} holds")
+    if kind == "timestamptz":  # Whose offsets may be larger and finer than the server's.
+        values = [each if each is None or each.tzinfo is UTC else each.astimezone(UTC) for each in values]
     text = _json(values)
     if "\\" in text:
         text = f"[{','.join(map(_quoted, values))}]"
+    for written, said in FOR_EVER.get(kind, {}).items():
+        text = text.replace(written, said)
     return f"{{{text[1:-1]}}}"
 
 

@@ -4,6 +4,7 @@ import random
 from dataclasses import replace
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 import httpx
@@ -94,7 +95,7 @@ async def test_thrown_away_and_rebuilt_sales_are_the_same(
 async def test_a_rebuild_takes_away_what_is_no_sale(world: World, superuser: asyncpg.Connection):
     paid = await live(world, (PAY,))
     sale = (await rebuilt(world, paid))[paid]
-    strays = [msgspec.structs.replace(sale, payment_id=each) for each in (uuid7(), paid.uuid.__class__(int=5))]
+    strays = [msgspec.structs.replace(sale, payment_id=each) for each in (uuid7(), UUID(int=5))]
     await world.database.run(world.scope, lambda tx: store.put_sales(tx, strays, []))
     async with a_worker(world.database, listening()):
         begun = await world.database.run(

@@ -7,11 +7,17 @@ import asyncpg
 import httpx
 import pytest
 
+from admitone.finance.gateways.api import Envelope, Provider
 from admitone.finance.webhooks import store
 from admitone.finance.webhooks.arriving import LARGEST_EVENT_BYTES
+from admitone.finance.webhooks.commands.receiving import receive
+from admitone.finance.webhooks.model import Arrival
 from admitone.finance.webhooks.routes.door import PATHS
 from admitone.kernel import failpoints
 from admitone.kernel.crypto import KEYRING
+from admitone.kernel.db import Database, WrongCount
+from admitone.kernel.ids import OrganizationId
+from admitone.kernel.scope import Caller, Scope
 from tests.finance.webhooks.conftest import DOOR, Door, kept_of
 from tests.finance.webhooks.provider import CONNECT, an_event, as_sent
 
@@ -49,6 +55,17 @@ async def test_a_redelivery_is_acknowledged_and_keeps_nothing_more(door: Door, s
     assert again.json() == {"status": "ACK", "stripeEventId": event["id"], "idempotency_hit": True}
     kept = await kept_of(superuser, event)
     assert [len(kept.receipts), kept.payloads, len(kept.jobs), len(kept.keys), kept.facts] == [1] * 5
+
+
+@pytest.mark.covers("PAY-012", "FIN-060")
+async def test_what_is_not_kept_is_not_acknowledged(database: Database, superuser: asyncpg.Connection):
+    """Receipts are the platform's to write: in another scope nothing is kept, and it must not look like a redelivery."""
+    event = an_event()
+    envelope = Envelope("sandbox", event["id"], event["type"], datetime.now(UTC), livemode=False)
+    arrival = Arrival(Caller(), Provider.SANDBOX, envelope, b"{}")
+    with pytest.raises(WrongCount):
+        await database.run(Scope(OrganizationId.new()), lambda tx: receive(tx, [arrival]))
+    assert nothing(await kept_of(superuser, event))
 
 
 @pytest.mark.covers("PAY-012", "PAY-013", "PAY-017")

@@ -63,7 +63,7 @@ class Stage:
     superuser: asyncpg.Connection
     owner: Person
     organization: OrganizationId
-    announced: set[Any] = field(default_factory=set)
+    announced: set[Any] = field(default_factory=set, repr=False)
 
     @property
     def scope(self) -> Scope:

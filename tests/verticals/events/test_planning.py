@@ -83,6 +83,15 @@ async def test_a_night_on_which_clocks_change_is_as_long_as_it_is(stage: Stage):
     assert page["localEndsAt"] == "2030-03-31T04:00:00+01:00"
 
 
+@pytest.mark.covers("EVT-006")
+@pytest.mark.parametrize("offset", ["+15:59", "+16:00", "-23:59"])
+async def test_an_instant_may_be_said_with_any_offset(stage: Stage, offset: str):
+    times = {"startsAt": f"2031-06-01T20:00:00{offset}", "endsAt": f"2031-06-01T23:00:00{offset}"}
+    event = await stage.drafted(schedule=times)
+    for name, said in times.items():
+        assert datetime.fromisoformat(event[name]) == datetime.fromisoformat(said)
+
+
 @pytest.mark.covers("ENT-016", "EVT-006")
 @pytest.mark.parametrize(
     ("begins", "ends", "opens", "closes"),

@@ -1,6 +1,6 @@
 """Prices, for many offers at once, and the rules that make them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from admitone.finance.pricing import store
 from admitone.finance.pricing.errors import FeeUnknown
@@ -32,9 +32,21 @@ async def price(tx: Tx, wanted: Sequence[Wanted], offers: Sequence[Offer]) -> li
         [offer.source.type for _, offer in sound],
     )
     promised = await PROMOTIONS().discounts(tx, sound)
-    of_types = _of_types({(offer.source.type, offer.currency) for _, offer in sound}, newest)
-    prices = iter([_price(offer, newest, of_types, each) for (_, offer), each in zip(sound, promised, strict=True)])
+    fair = [offer for _, offer in sound]
+    prices = iter([_price(*each) for each in zip(fair, _rules_of(fair, newest), promised, strict=True)])
     return [refusal or next(prices) for refusal in refusals]
+
+
+def _rules_of(offers: Sequence[Offer], newest: store.Newest) -> list[InForce | None]:
+    """The rule of each: few have one of their own, so that of their type is found once for all the others."""
+    of_types = _of_types({(offer.source.type, offer.currency) for offer in offers}, newest)
+    own = newest.sources
+    return [
+        in_force(offer.source, offer.currency, newest.policies, newest.choices)
+        if offer.source.id in own
+        else of_types[offer.source.type, offer.currency]
+        for offer in offers
+    ]
 
 
 def _of_types(wanted: Collection[OfType], newest: store.Newest) -> dict[OfType, InForce | None]:
@@ -45,13 +57,7 @@ def _of_types(wanted: Collection[OfType], newest: store.Newest) -> dict[OfType, 
     }
 
 
-def _price(
-    offer: Offer, newest: store.Newest, of_types: Mapping[OfType, InForce | None], promised: Sequence[Discount]
-) -> Priced | Refusal:
-    if offer.source.id in newest.sources:
-        rule = in_force(offer.source, offer.currency, newest.policies, newest.choices)
-    else:
-        rule = of_types[offer.source.type, offer.currency]
+def _price(offer: Offer, rule: InForce | None, promised: Sequence[Discount]) -> Priced | Refusal:
     if rule is None:
         return FeeUnknown()
     snapshot = compute_pricing(offer, rule, promised)

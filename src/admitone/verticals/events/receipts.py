@@ -16,6 +16,8 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from admitone.finance.payments import api as payments
+from admitone.finance.payments.api import Payment
+from admitone.finance.sources.api import PaymentId
 from admitone.foundation.identity.api import list_profiles, resolve
 from admitone.foundation.mail import api as mail
 from admitone.foundation.mail.api import Letter, Template
@@ -52,7 +54,7 @@ async def send_receipt(desk: Desk, told: Sequence[Delivered[OrderFulfilled]]) ->
 
 async def _post_receipts(tx: Tx, told: Sequence[Delivered[OrderFulfilled]], addresses: Addresses) -> None:
     about = await _About.of(tx, told)
-    paid = await payments.find_payments(tx, {each.payload.payment_id for each in told if each.payload.payment_id})
+    paid = await _payments(tx, told)
     links = await _guest_links(tx, [each.payload.order_id for each in told if each.payload.is_guest], about)
 
     def values(fact: OrderFulfilled, order: Order, event: Event, words: Words) -> Values:
@@ -81,15 +83,23 @@ async def _post_returned(tx: Tx, told: Sequence[Delivered[OrderReturned]], addre
         return {"event": event.title, "order": str(order.id)}
 
     about = await _About.of(tx, told)
-    paid = [each for each in told if about.orders[each.payload.order_id].amount_minor]
-    free = [each for each in told if not about.orders[each.payload.order_id].amount_minor]
+    found = await _payments(tx, told)
+    paid = {own for own, payment in found.items() if payment.amount_minor}
+    of_money = [each for each in told if each.payload.payment_id in paid]
+    of_nothing = [each for each in told if each.payload.payment_id not in paid]
     await mail.post(
         tx,
         [
-            *about.letters(paid, addresses, Template.ORDER_RETURNED, values),
-            *about.letters(free, addresses, Template.FREE_ORDER_RETURNED, values),
+            *about.letters(of_money, addresses, Template.ORDER_RETURNED, values),
+            *about.letters(of_nothing, addresses, Template.FREE_ORDER_RETURNED, values),
         ],
     )
+
+
+async def _payments(
+    tx: Tx, told: Sequence[Delivered[OrderFulfilled] | Delivered[OrderReturned]]
+) -> dict[PaymentId, Payment]:
+    return await payments.find_payments(tx, {each.payload.payment_id for each in told if each.payload.payment_id})
 
 
 class CalledOff(msgspec.Struct, frozen=True):
