@@ -15,7 +15,7 @@ from admitone.finance.webhooks.model import Arrival
 from admitone.finance.webhooks.routes.door import PATHS
 from admitone.kernel import failpoints
 from admitone.kernel.crypto import KEYRING
-from admitone.kernel.db import Database, WrongCount
+from admitone.kernel.db import Database
 from admitone.kernel.ids import OrganizationId
 from admitone.kernel.scope import Caller, Scope
 from tests.finance.webhooks.conftest import DOOR, Door, kept_of
@@ -63,7 +63,7 @@ async def test_what_is_not_kept_is_not_acknowledged(database: Database, superuse
     event = an_event()
     envelope = Envelope("sandbox", event["id"], event["type"], datetime.now(UTC), livemode=False)
     arrival = Arrival(Caller(), Provider.SANDBOX, envelope, b"{}")
-    with pytest.raises(WrongCount):
+    with pytest.raises(TypeError, match="only the platform's own organisation"):
         await database.run(Scope(OrganizationId.new()), lambda tx: receive(tx, [arrival]))
     assert nothing(await kept_of(superuser, event))
 
