@@ -23,6 +23,18 @@ BRISK = Rhythm(lease_seconds=60, poll_seconds=0.02, schedule_seconds=0.05, grace
 """For tests: looks often, and is not thought dead because the machine is slow."""
 
 DEADLINE_SECONDS = 60
+UNDONE = """
+    SELECT kind, lane, priority, run_at - now() AS due, worker, attempts, crashes, now() - created_at AS age
+      FROM kernel.job
+     WHERE organization_id = $1
+     UNION ALL
+    SELECT 'an untold fact', NULL, NULL, NULL, NULL, count(*), NULL, now() - min(created_at)
+      FROM kernel.outbox
+     WHERE organization_id = $1 AND published_at IS NULL
+    HAVING count(*) > 0
+     ORDER BY kind
+"""
+"""For whoever reads why a test failed."""
 
 
 async def a_job(
@@ -73,9 +85,13 @@ async def until_idle(superuser: asyncpg.Connection, scope: Scope) -> None:
 
 
 async def until(superuser: asyncpg.Connection, left: str, scope: Scope) -> None:
-    async with asyncio.timeout(DEADLINE_SECONDS):
-        while await superuser.fetchval(left, scope.organization.uuid):  # noqa: ASYNC110  Another process tells nobody.
-            await asyncio.sleep(0.02)
+    try:
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            while await superuser.fetchval(left, scope.organization.uuid):  # noqa: ASYNC110  Nobody tells us.
+                await asyncio.sleep(0.02)
+    except TimeoutError as late:
+        rows = [*map(str, await superuser.fetch(UNDONE, scope.organization.uuid))]
+        raise AssertionError("\n".join([f"not done after {DEADLINE_SECONDS} seconds:", *rows])) from late
 
 
 async def heard(database: Database, scope: Scope) -> list[str]:
