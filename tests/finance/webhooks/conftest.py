@@ -28,6 +28,14 @@ async def nothing_left_to_do(superuser: asyncpg.Connection) -> AsyncIterator[Non
     await superuser.execute("DELETE FROM kernel.job WHERE kind LIKE 'webhooks.%'")
 
 
+@pytest.fixture(autouse=True)
+async def from_the_beginning(superuser: asyncpg.Connection) -> AsyncIterator[None]:
+    """Each test has a provider of its own, which is not asked from where another's list ended."""
+    await superuser.execute("DELETE FROM webhooks.cursor")
+    yield
+    await superuser.execute("DELETE FROM webhooks.cursor")
+
+
 @dataclass(frozen=True)
 class Door:
     site: httpx.AsyncClient

@@ -1,7 +1,6 @@
 """What a lost webhook would have told comes all the same, a little later."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -23,13 +22,6 @@ from admitone.kernel.scope import Caller
 from tests.finance.webhooks.conftest import Door, kept_of
 from tests.finance.webhooks.ground import a_payment, an_organization, status_of, the_work
 from tests.finance.webhooks.provider import ScriptedGateway, an_event, as_sent
-
-
-@pytest.fixture(autouse=True)
-async def from_the_beginning(superuser: asyncpg.Connection) -> AsyncIterator[None]:
-    await superuser.execute("DELETE FROM webhooks.cursor")
-    yield
-    await superuser.execute("DELETE FROM webhooks.cursor")
 
 
 async def a_run(database: Database, batcher: Batcher) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -30,12 +30,6 @@ from tests.finance.world import World
 from tests.jobs import DEADLINE_SECONDS, a_worker, duties
 
 SEEDS = range(6)
-
-
-@pytest.fixture(autouse=True)
-async def from_the_beginning(superuser: asyncpg.Connection) -> AsyncIterator[None]:
-    yield
-    await superuser.execute("DELETE FROM webhooks.cursor")
 
 
 async def deliver(site: httpx.AsyncClient, deliveries: Sequence[Delivery]) -> None:
