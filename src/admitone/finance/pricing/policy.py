@@ -215,7 +215,7 @@ def compute_pricing(offer: Offer, rule: InForce, promised: Sequence[Discount] = 
     return msgspec.structs.replace(alike, source_id=offer.source.id)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _priced(
     source_type: SourceType,
     currency: str,
