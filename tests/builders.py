@@ -50,9 +50,12 @@ async def rows_of(database: Database, scope: Scope, table: str) -> int:
 
 
 async def at_the_same_time(
-    times: int, work: Callable[[Tx], Awaitable[Result]], database: Database, scope: Scope
+    times: int, work: Callable[[Tx], Awaitable[Result]], database: Database, scope: Scope, *, patient: bool = False
 ) -> Sequence[Result | BaseException]:
-    """Run the work in as many transactions at once: each on its own connection, all past BEGIN before any goes on."""
+    """Run the work in as many transactions at once: each on its own connection, all past BEGIN before any goes on.
+
+    Where each locks several rows and none is patient, each may find one that another has, and all of them be busy.
+    """
     barrier = asyncio.Barrier(times)
 
     async def one() -> Result:
@@ -65,7 +68,7 @@ async def at_the_same_time(
                 await barrier.wait()
             return await work(tx)
 
-        return await database.run(scope, gated)
+        return await database.run(scope, gated, patient=patient)
 
     outcomes: list[Any] = await asyncio.gather(*(one() for _ in range(times)), return_exceptions=True)
     return outcomes

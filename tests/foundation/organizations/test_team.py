@@ -225,8 +225,8 @@ async def test_changes_of_one_member_at_the_same_time_leave_one_row(database: Da
     ana, club = await a_club(database)
     rui = await a_member(database, club, VIEWER)
     change = Change(ana.caller, rui.identity, Membership(STAFF))
-    outcomes = await at_the_same_time(4, lambda tx: change_members(tx, [change]), database, Scope(club))
-    assert any(isinstance(outcome, list) and isinstance(outcome[0], Changed) for outcome in outcomes)
+    outcomes = await at_the_same_time(4, lambda tx: change_members(tx, [change]), database, Scope(club), patient=True)
+    assert any(isinstance(outcome, list) and isinstance(outcome[0], Changed) for outcome in outcomes), outcomes
     assert not any(isinstance(outcome, Refusal) for outcome in outcomes)
     role = await superuser.fetchval(
         "SELECT role FROM authority.group_member WHERE organization_id = $1 AND identity_id = $2",
